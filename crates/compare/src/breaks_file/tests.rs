@@ -1,0 +1,186 @@
+//! Break files in every format, read back.
+
+use std::fs;
+use std::io::Write;
+
+use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, RecordBatch};
+
+use super::{BreaksFile, BreaksFileError, BreaksFormat};
+use crate::report::{Break, Cell, Outside};
+
+fn names(names: &[&str]) -> Vec<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
+}
+
+fn text(value: &str) -> Option<Option<String>> {
+    Some(Some(value.to_owned()))
+}
+
+fn measures() -> Vec<(String, String)> {
+    [("amount", "ABSOLUTE 0.01"), ("note", "EXACT")]
+        .map(|(name, rule)| (name.to_owned(), rule.to_owned()))
+        .into()
+}
+
+fn outside() -> Break {
+    Break {
+        key: vec![Some("T,1".to_owned()), None],
+        present: vec![true, true],
+        cells: vec![
+            Cell {
+                values: vec![text("10.00"), text("10.03")],
+                outside: Some(Outside {
+                    pair: (0, 1),
+                    difference: Some("0.03".to_owned()),
+                }),
+            },
+            Cell {
+                values: vec![text(""), Some(None)],
+                outside: Some(Outside {
+                    pair: (0, 1),
+                    difference: None,
+                }),
+            },
+        ],
+    }
+}
+
+fn unmatched() -> Break {
+    Break {
+        key: vec![Some("T\"2\n".to_owned()), Some(String::new())],
+        present: vec![false, true],
+        cells: vec![
+            Cell {
+                values: vec![None, text("1")],
+                outside: None,
+            },
+            Cell {
+                values: vec![None, Some(None)],
+                outside: None,
+            },
+        ],
+    }
+}
+
+fn written(file: &str, measures: &[(String, String)], breaks: &[Break]) -> Vec<u8> {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join(file);
+    let sources = names(&["ledger", "bank"]);
+    let key = names(&["id", "status"]);
+    let mut file = BreaksFile::create(&path, &sources, &key, measures).unwrap();
+    for found in breaks {
+        file.write(found).unwrap();
+    }
+    assert!(!path.exists(), "the name is taken only at the end");
+    file.finish().unwrap();
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+    fs::read(&path).unwrap()
+}
+
+#[test]
+fn csv_tells_null_from_the_empty_text() {
+    let csv = written("b.csv", &measures(), &[outside(), unmatched()]);
+    let expected = "id,status_key,status,present_in,column,ledger,bank,difference,tolerance,rule\n\
+        \"T,1\",,outside,\"ledger, bank\",amount,10.00,10.03,0.03,0.01,ABSOLUTE 0.01: ledger against bank\n\
+        \"T,1\",,outside,\"ledger, bank\",note,\"\",,,,EXACT: ledger against bank\n\
+        \"T\"\"2\n\",\"\",unmatched,bank,amount,,1,,0.01,absent from ledger\n\
+        \"T\"\"2\n\",\"\",unmatched,bank,note,,,,,absent from ledger\n";
+    assert_eq!(String::from_utf8(csv).unwrap(), expected);
+}
+
+#[test]
+fn json_lines_have_null_and_escapes() {
+    let json = written("b.jsonl", &measures()[..1], &[]);
+    assert_eq!(json, b"");
+    let mut without_measures = unmatched();
+    without_measures.cells.clear();
+    let json = written("b.jsonl", &[], &[without_measures]);
+    let expected = "{\"id\":\"T\\\"2\\n\",\"status_key\":\"\",\"status\":\"unmatched\",\"present_in\":\"bank\",\
+        \"column\":null,\"ledger\":null,\"bank\":null,\"difference\":null,\"tolerance\":null,\
+        \"rule\":\"absent from ledger\"}\n";
+    assert_eq!(String::from_utf8(json).unwrap(), expected);
+}
+
+#[test]
+fn parquet_reads_back_and_repeats_byte_for_byte() {
+    let breaks: Vec<Break> = [outside(), unmatched()]
+        .into_iter()
+        .cycle()
+        .take(40_001)
+        .collect();
+    let bytes = written("b.parquet", &measures(), &breaks);
+    assert!(bytes == written("b.parquet", &measures(), &breaks));
+
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(&bytes).unwrap();
+    let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
+    assert_eq!(reader.metadata().num_row_groups(), 2);
+    let batches: Vec<RecordBatch> = reader.build().unwrap().map(Result::unwrap).collect();
+    let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
+    assert_eq!(rows, 80_002);
+    let note: Vec<Option<String>> = (batches[0].columns().iter())
+        .map(|column| {
+            let column = column.as_string::<i32>();
+            column.is_valid(1).then(|| column.value(1).to_owned())
+        })
+        .collect();
+    let some = |text: &str| Some(text.to_owned());
+    let rule = some("EXACT: ledger against bank");
+    assert_eq!(
+        note,
+        [
+            some("T,1"),
+            None,
+            some("outside"),
+            some("ledger, bank"),
+            some("note"),
+            some(""),
+            None,
+            None,
+            None,
+            rule
+        ]
+    );
+}
+
+#[test]
+fn a_file_that_is_not_finished_leaves_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("b.csv");
+    let sources = names(&["ledger", "bank"]);
+    let mut file = BreaksFile::create(&path, &sources, &names(&["id", "x"]), &measures()).unwrap();
+    file.write(&outside()).unwrap();
+    let mut odd = outside();
+    odd.cells.pop();
+    let refused = file.write(&odd).unwrap_err();
+    assert!(matches!(
+        refused,
+        BreaksFileError::MeasureCount {
+            expected: 2,
+            found: 1
+        }
+    ));
+    drop(file);
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn the_extension_decides() {
+    let cases = [
+        ("a.parquet", Some(BreaksFormat::Parquet)),
+        ("a.CSV", Some(BreaksFormat::Csv)),
+        ("a.b.jsonl", Some(BreaksFormat::JsonLines)),
+        ("a.xlsx", None),
+        ("parquet", None),
+    ];
+    for (path, expected) in cases {
+        let found = BreaksFormat::of(path.as_ref());
+        assert_eq!(found.as_ref().ok(), expected.as_ref(), "{path}");
+        assert_eq!(
+            found.is_err_and(|error| error.hint().is_some()),
+            expected.is_none()
+        );
+    }
+}

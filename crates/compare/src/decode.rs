@@ -1,0 +1,257 @@
+//! Turns a source's Arrow column into the values that all sources share.
+
+mod numeric;
+mod temporal;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, BinaryViewArray, StringViewArray, builder::StringViewBuilder};
+use arrow_buffer::{NullBuffer, ScalarBuffer};
+use arrow_cast::display::{ArrayFormatter, FormatOptions};
+use arrow_cast::{CastOptions, cast_with_options};
+use arrow_schema::{DataType, TimeUnit};
+
+use crate::kind::Kind;
+use crate::number::{Decimal, Number};
+use crate::plan::{Column, Encoding, How};
+use crate::temporal::OrderEvidence;
+use crate::text;
+
+pub(crate) use temporal::display_seconds;
+
+/// The values of a column in one batch.
+pub(crate) struct Decoded {
+    pub(crate) values: Values,
+    pub(crate) nulls: Option<NullBuffer>,
+}
+
+/// Values in the encoding of their column.
+pub(crate) enum Values {
+    Fixed(ScalarBuffer<i64>),
+    Float(ScalarBuffer<f64>),
+    General(Vec<Number>),
+    Bytes(BinaryViewArray),
+    /// NULL, all of them.
+    Null,
+}
+
+/// Why a column cannot be read as planned.
+#[derive(Debug)]
+pub(crate) enum Misfit {
+    /// A number does not fit the fixed scale: plan the column as [`Encoding::General`].
+    Scale,
+    /// Text that the column's reading does not allow: plan it with what this value teaches.
+    Reading(Vec<u8>),
+    /// A value that no plan can make sense of.
+    Value { what: String, hint: Option<String> },
+}
+
+impl Misfit {
+    fn value(what: impl Into<String>, hint: &str) -> Self {
+        Self::Value {
+            what: what.into(),
+            hint: Some(hint.into()),
+        }
+    }
+}
+
+impl Decoded {
+    pub(crate) fn is_null(&self, row: usize) -> bool {
+        matches!(self.values, Values::Null) || self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row))
+    }
+
+    /// The number at a row that is not NULL, of a column that is not text.
+    pub(crate) fn number(&self, row: usize, encoding: Encoding) -> Option<Number> {
+        match &self.values {
+            Values::Fixed(units) => Some(fixed_number(units[row], encoding)),
+            Values::Float(floats) => Some(Decimal::from_f64(floats[row])),
+            Values::General(numbers) => Some(numbers[row]),
+            Values::Bytes(_) | Values::Null => None,
+        }
+    }
+}
+
+/// What units of a fixed scale amount to.
+pub(crate) fn fixed_number(units: i64, encoding: Encoding) -> Number {
+    let Encoding::Fixed { scale } = encoding else {
+        unreachable!("units exist only in a fixed encoding")
+    };
+    // A machine word always fits a decimal.
+    Number::from_scaled(i128::from(units), scale as i8).unwrap_or(Number::NaN)
+}
+
+/// Reads a source's column as the plan says.
+///
+/// `evidence` collects what text dates show of the order of day and month.
+pub(crate) fn decode(
+    column: &Column,
+    source: usize,
+    array: &ArrayRef,
+    evidence: &mut OrderEvidence,
+) -> Result<Decoded, Misfit> {
+    let reader = &column.readers[source];
+    let array = plain(array)?;
+    if array.data_type() == &DataType::Null || array.null_count() == array.len() {
+        return Ok(Decoded {
+            values: Values::Null,
+            nulls: None,
+        });
+    }
+    let nulls = array.nulls().cloned();
+    let values = match (&reader.how, column.kind) {
+        (How::Null, _) => return Err(Misfit::Reading(first_text(&array))),
+        (How::Text, _) => Values::Bytes(normalised(array.as_string_view(), column).to_binary_view()),
+        (How::Displayed, _) => Values::Bytes(displayed(&array, column)?.to_binary_view()),
+        (How::Typed, Kind::Text) => {
+            Values::Bytes(normalised(array.as_string_view(), column).to_binary_view())
+        }
+        (How::Typed, Kind::Binary) => Values::Bytes(array.as_binary_view().clone()),
+        (How::Typed, Kind::Boolean) => {
+            let truths = array.as_boolean();
+            Values::Fixed(
+                (0..truths.len())
+                    .map(|row| i64::from(truths.value(row)))
+                    .collect(),
+            )
+        }
+        (How::TextBoolean, _) => {
+            let read = |value: &[u8]| text::boolean(value).ok_or_else(|| Misfit::Reading(value.to_vec()));
+            truths(array.as_string_view(), read)?
+        }
+        (How::DeclaredBoolean, _) => declared(&array)?,
+        (How::Typed, Kind::Number) => numeric::typed(&array, column.encoding)?,
+        (How::TextNumber, _) => numeric::text(array.as_string_view(), column.encoding)?,
+        (How::Typed | How::TextTemporal(_) | How::TextFormat(_), _) => {
+            temporal::decode(&array, column, reader, evidence)?
+        }
+    };
+    Ok(Decoded { values, nulls })
+}
+
+/// The same values in one of the few types that are read: `Int64`, `Decimal128`, `Float32`, `Float64`, `Utf8View`, …
+pub(crate) fn plain(array: &ArrayRef) -> Result<ArrayRef, Misfit> {
+    let to = match array.data_type() {
+        DataType::Dictionary(_, values) => {
+            let cast = cast(array, values)?;
+            return plain(&cast);
+        }
+        DataType::RunEndEncoded(_, values) => {
+            let cast = cast(array, values.data_type())?;
+            return plain(&cast);
+        }
+        DataType::Int8
+        | DataType::Int16
+        | DataType::Int32
+        | DataType::UInt8
+        | DataType::UInt16
+        | DataType::UInt32 => DataType::Int64,
+        DataType::UInt64 => DataType::Decimal128(20, 0),
+        DataType::Float16 => DataType::Float32,
+        DataType::Decimal32(_, scale) | DataType::Decimal64(_, scale) | DataType::Decimal256(_, scale) => {
+            DataType::Decimal128(38, *scale)
+        }
+        DataType::Utf8 | DataType::LargeUtf8 => DataType::Utf8View,
+        DataType::Binary | DataType::LargeBinary | DataType::FixedSizeBinary(_) => DataType::BinaryView,
+        DataType::Date64 => DataType::Timestamp(TimeUnit::Millisecond, None),
+        DataType::Time32(_) | DataType::Time64(TimeUnit::Microsecond) => {
+            DataType::Time64(TimeUnit::Nanosecond)
+        }
+        _ => return Ok(array.clone()),
+    };
+    cast(array, &to)
+}
+
+fn cast(array: &ArrayRef, to: &DataType) -> Result<ArrayRef, Misfit> {
+    let strict = CastOptions {
+        safe: false,
+        ..CastOptions::default()
+    };
+    cast_with_options(array, to, &strict)
+        .map_err(|error| Misfit::value(error.to_string(), "a number may have 38 digits"))
+}
+
+/// Some text that shows the column is not all NULL.
+fn first_text(array: &ArrayRef) -> Vec<u8> {
+    array
+        .as_string_view()
+        .iter()
+        .flatten()
+        .next()
+        .unwrap_or_default()
+        .as_bytes()
+        .to_vec()
+}
+
+fn truths(texts: &StringViewArray, read: impl Fn(&[u8]) -> Result<bool, Misfit>) -> Result<Values, Misfit> {
+    let truths: Result<Vec<i64>, Misfit> = texts
+        .iter()
+        .map(|text| text.map_or(Ok(0), |text| Ok(i64::from(read(text.as_bytes())?))))
+        .collect();
+    Ok(Values::Fixed(truths?.into()))
+}
+
+/// Text or numbers that the user says are truth values.
+fn declared(array: &ArrayRef) -> Result<Values, Misfit> {
+    let hint = "truth values are true, false, t, f, yes, no, y, n, 1 and 0";
+    if let Some(texts) = array.as_string_view_opt() {
+        return truths(texts, |value| {
+            let wrong = || format!("`{}` is no truth value", String::from_utf8_lossy(value));
+            text::declared_boolean(value).ok_or_else(|| Misfit::value(wrong(), hint))
+        });
+    }
+    let numbers = numeric::typed(array, Encoding::Fixed { scale: 0 })?;
+    if let Values::Fixed(units) = &numbers {
+        let wrong = (0..array.len()).find(|row| !array.is_null(*row) && !matches!(units[*row], 0 | 1));
+        if let Some(row) = wrong {
+            return Err(Misfit::value(format!("{} is no truth value", units[row]), hint));
+        }
+    }
+    Ok(numbers)
+}
+
+fn normalised(texts: &StringViewArray, column: &Column) -> StringViewArray {
+    if column.normalisers.is_empty() {
+        return texts.clone();
+    }
+    let mut builder = StringViewBuilder::with_capacity(texts.len());
+    let mut room = String::new();
+    for value in texts {
+        builder.append_option(value.map(|value| text::normalise_into(value, &column.normalisers, &mut room)));
+    }
+    builder.finish()
+}
+
+/// Typed values in their canonical form as text.
+fn displayed(array: &ArrayRef, column: &Column) -> Result<StringViewArray, Misfit> {
+    let unreadable = |error: arrow_schema::ArrowError| Misfit::Value {
+        what: error.to_string(),
+        hint: None,
+    };
+    let format = FormatOptions::new();
+    let formatter = ArrayFormatter::try_new(array.as_ref(), &format).map_err(unreadable)?;
+    let mut builder = StringViewBuilder::with_capacity(array.len());
+    for row in 0..array.len() {
+        if array.is_null(row) {
+            builder.append_null();
+        } else {
+            builder.append_value(display_one(array, row, &formatter)?);
+        }
+    }
+    Ok(normalised(&builder.finish(), column))
+}
+
+/// Numbers and times as reports show them, anything else as Arrow does.
+fn display_one(array: &ArrayRef, row: usize, formatter: &ArrayFormatter<'_>) -> Result<String, Misfit> {
+    if let Some(number) = numeric::one(array, row) {
+        return Ok(number.to_string());
+    }
+    if let Some(time) = temporal::one(array, row) {
+        return Ok(time);
+    }
+    formatter
+        .value(row)
+        .try_to_string()
+        .map_err(|error| Misfit::Value {
+            what: error.to_string(),
+            hint: None,
+        })
+}

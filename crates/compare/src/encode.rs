@@ -1,0 +1,191 @@
+//! Turns the rows of a batch into records.
+
+use arrow_array::RecordBatch;
+
+use crate::decode::{Decoded, Misfit, Values, decode};
+use crate::error::Error;
+use crate::fingerprint::{Seeds, canonical_bits, number_parts, write_part};
+use crate::number::{Decimal, Number};
+use crate::partition::Scatter;
+use crate::plan::{Encoding, Plan};
+use crate::record::{Carry, Layout, get_u64, get_u128, put_u64, put_u128};
+use crate::spec::Aggregate;
+use crate::temporal::OrderEvidence;
+
+/// What of each row goes into its record.
+pub(crate) struct Shape {
+    pub(crate) layout: Layout,
+    /// Columns that the digest covers.
+    digested: Vec<usize>,
+    /// The column of each carried slot of the layout.
+    carried: Vec<usize>,
+    /// Where each measure finds its column among the carried; `None` when digested or `count(*)`.
+    slots: Vec<Option<usize>>,
+}
+
+impl Shape {
+    /// With a digest for all exact columns or, `wide`, with a word for each.
+    pub(crate) fn new(plan: &Plan, wide: bool) -> Self {
+        let mut shape = Self {
+            layout: Layout::new(false, Vec::new()),
+            digested: Vec::new(),
+            carried: Vec::new(),
+            slots: Vec::new(),
+        };
+        let mut carries = Vec::new();
+        for measure in &plan.measures {
+            let Some(column) = measure.column else {
+                shape.slots.push(None);
+                continue;
+            };
+            if plan.is_digested(measure) && !wide {
+                shape.digested.push(column);
+                shape.slots.push(None);
+                continue;
+            }
+            let carry = carry(measure.aggregate, plan.columns[column].encoding);
+            let known =
+                (0..carries.len()).find(|slot| shape.carried[*slot] == column && carries[*slot] == carry);
+            shape.slots.push(Some(known.unwrap_or_else(|| {
+                shape.carried.push(column);
+                carries.push(carry);
+                carries.len() - 1
+            })));
+        }
+        shape.layout = Layout::new(!shape.digested.is_empty(), carries);
+        shape
+    }
+
+    /// Where a measure is carried, and how.
+    pub(crate) fn slot(&self, measure: usize) -> Option<(usize, Carry)> {
+        self.slots[measure].map(|slot| (slot, self.layout.carried()[slot]))
+    }
+}
+
+fn carry(aggregate: Aggregate, encoding: Encoding) -> Carry {
+    match (aggregate, encoding) {
+        (Aggregate::Count, _) => Carry::Presence,
+        (Aggregate::CountDistinct, _) => Carry::Hash128,
+        (_, Encoding::Fixed { .. }) => Carry::Fixed,
+        (_, Encoding::Float) => Carry::Float,
+        (_, Encoding::General) => Carry::General,
+        (_, Encoding::Bytes) => Carry::Hash64,
+    }
+}
+
+/// One thread's buffers for turning batches into records.
+#[derive(Default)]
+pub(crate) struct Encoder {
+    key: Vec<u8>,
+    digests: Vec<u64>,
+    /// Rows with a NULL in the key.
+    pub(crate) null_keys: u64,
+}
+
+/// The columns of a batch, read as planned.
+///
+/// # Errors
+/// The column that does not fit, and how.
+pub(crate) fn decode_batch(
+    plan: &Plan,
+    source: usize,
+    batch: &RecordBatch,
+    evidence: &mut [OrderEvidence],
+) -> Result<Vec<Decoded>, (usize, Misfit)> {
+    (plan.columns.iter().zip(evidence).enumerate())
+        .map(|(index, (column, evidence))| {
+            decode(column, source, batch.column(index), evidence).map_err(|misfit| (index, misfit))
+        })
+        .collect()
+}
+
+impl Encoder {
+    /// Puts a record for each row into its partition; the first gets `locator`, the next the one after.
+    pub(crate) fn encode(
+        &mut self,
+        plan: &Plan,
+        shape: &Shape,
+        seeds: &Seeds,
+        columns: &[Decoded],
+        rows: usize,
+        locator: u32,
+        scatter: &mut Scatter<'_>,
+    ) -> Result<(), Error> {
+        self.digests.clear();
+        self.digests.resize(rows, 0);
+        for &column in &shape.digested {
+            // A sum of independently keyed words: if any value differs, the sums agree by chance only, 1 in 2^64.
+            seeds.words(column, &columns[column], rows, |row, word| {
+                self.digests[row] = self.digests[row].wrapping_add(word);
+            });
+        }
+        for row in 0..rows {
+            self.key.clear();
+            let mut has_null = false;
+            for &part in &plan.key {
+                has_null |= write_part(&columns[part], row, &mut self.key);
+            }
+            self.null_keys += u64::from(has_null);
+            let fingerprint = seeds.fingerprint(&self.key);
+            let record = scatter.slot(fingerprint)?;
+            shape.layout.start(
+                record,
+                fingerprint,
+                locator.wrapping_add(row as u32),
+                self.digests[row],
+            );
+            for (slot, &column) in shape.carried.iter().enumerate() {
+                if !columns[column].is_null(row) {
+                    write(shape, seeds, slot, column, &columns[column], row, record);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn write(
+    shape: &Shape,
+    seeds: &Seeds,
+    slot: usize,
+    column: usize,
+    decoded: &Decoded,
+    row: usize,
+    record: &mut [u32],
+) {
+    let carry = shape.layout.carried()[slot];
+    let words = shape.layout.slot(record, slot);
+    match (carry, &decoded.values) {
+        (Carry::Presence, _) | (_, Values::Null) => {}
+        (Carry::Hash128, _) => put_u128(words, seeds.long_word(column, decoded, row)),
+        (_, Values::Fixed(units)) => put_u64(words, 0, units[row].cast_unsigned()),
+        (_, Values::Float(floats)) => put_u64(words, 0, canonical_bits(floats[row])),
+        (_, Values::General(numbers)) => {
+            let (mantissa, exponent) = number_parts(numbers[row]);
+            put_u128(words, mantissa.cast_unsigned());
+            words[4] = exponent.cast_unsigned();
+        }
+        (_, Values::Bytes(_)) => put_u64(words, 0, seeds.word(column, decoded, row)),
+    }
+}
+
+/// The units in a slot of [`Carry::Fixed`].
+pub(crate) fn units_in(words: &[u32]) -> i64 {
+    get_u64(words, 0).cast_signed()
+}
+
+/// The float in a slot of [`Carry::Float`].
+pub(crate) fn float_in(words: &[u32]) -> f64 {
+    f64::from_bits(get_u64(words, 0))
+}
+
+/// The number in a slot of [`Carry::General`].
+pub(crate) fn number_in(words: &[u32]) -> Number {
+    let mantissa = get_u128(words).cast_signed();
+    match (words[4].cast_signed(), mantissa) {
+        (i32::MAX, 0) => Number::NaN,
+        (i32::MAX, 1) => Number::Infinity,
+        (i32::MAX, _) => Number::NegInfinity,
+        (exponent, _) => Decimal::new(mantissa, exponent).map_or(Number::NaN, Number::Finite),
+    }
+}

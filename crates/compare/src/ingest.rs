@@ -1,0 +1,278 @@
+//! The first step: streams every source through decoding and hashing into partitions of records.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use arrow_array::RecordBatch;
+
+use crate::census::Census;
+use crate::decode::{Decoded, Misfit};
+use crate::encode::{Encoder, Shape, decode_batch};
+use crate::error::Error;
+use crate::fingerprint::Seeds;
+use crate::partition::{Budget, Chunk, Radix, Scatter};
+use crate::plan::Plan;
+use crate::progress::Progress;
+use crate::spec::Source;
+use crate::table::Scan;
+use crate::temporal::OrderEvidence;
+use crate::totals::Totals;
+
+/// Why reading stopped: for good, or to start over with a better plan.
+pub(crate) enum Stop {
+    Failed(Error),
+    Misfit {
+        source: usize,
+        column: usize,
+        misfit: Misfit,
+    },
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// Rows that were read one after the other from one part.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Block {
+    /// The locator of the first row.
+    pub(crate) first: u32,
+    pub(crate) rows: u32,
+    pub(crate) part: usize,
+    /// Rows of the part before it.
+    pub(crate) offset: usize,
+}
+
+/// Everything that reading the sources gave.
+pub(crate) struct Ingested {
+    /// Chunks by partition and source.
+    pub(crate) partitions: Vec<Vec<Vec<Chunk>>>,
+    /// Where rows are, per source, by locator.
+    pub(crate) blocks: Vec<Vec<Block>>,
+    pub(crate) rows: Vec<u64>,
+    pub(crate) null_keys: Vec<u64>,
+    pub(crate) totals: Vec<Totals>,
+    pub(crate) census: Census,
+    pub(crate) evidence: Vec<Vec<OrderEvidence>>,
+}
+
+/// What all threads share.
+pub(crate) struct Reading<'a> {
+    pub(crate) sources: &'a [Source<'a>],
+    pub(crate) plan: &'a Plan,
+    pub(crate) shape: &'a Shape,
+    pub(crate) seeds: &'a Seeds,
+    pub(crate) budget: &'a Budget,
+    pub(crate) progress: &'a Progress,
+    pub(crate) radix: Radix,
+    pub(crate) threads: usize,
+}
+
+/// What one thread has read.
+struct Thread {
+    chunks: Vec<Vec<Vec<Chunk>>>,
+    blocks: Vec<Vec<Block>>,
+    null_keys: Vec<u64>,
+    totals: Vec<Totals>,
+    census: Census,
+    evidence: Vec<Vec<OrderEvidence>>,
+}
+
+impl Reading<'_> {
+    /// Reads every source.
+    pub(crate) fn ingest(&self) -> Result<Ingested, Stop> {
+        let mut scans = Vec::new();
+        for (number, source) in self.sources.iter().enumerate() {
+            let columns: Vec<usize> = self
+                .plan
+                .columns
+                .iter()
+                .map(|column| column.readers[number].index)
+                .collect();
+            scans.push(
+                source
+                    .table
+                    .scan(&columns, None)
+                    .map_err(|error| read_error(source, error))?,
+            );
+        }
+        let rows: Vec<AtomicU64> = self.sources.iter().map(|_| AtomicU64::new(0)).collect();
+        let threads = on_threads(self.threads, |stop| self.thread(&scans, &rows, stop))?;
+        Ok(self.gather(threads, rows.into_iter().map(AtomicU64::into_inner).collect()))
+    }
+
+    fn thread(
+        &self,
+        scans: &[Box<dyn Scan<'_> + '_>],
+        rows: &[AtomicU64],
+        stop: &AtomicBool,
+    ) -> Result<Thread, Stop> {
+        let sources = self.sources.len();
+        let mut thread = Thread {
+            chunks: Vec::new(),
+            blocks: vec![Vec::new(); sources],
+            null_keys: vec![0; sources],
+            totals: (0..sources).map(|_| Totals::new(self.plan)).collect(),
+            census: Census::new(self.plan),
+            evidence: vec![vec![OrderEvidence::default(); self.plan.columns.len()]; sources],
+        };
+        let mut scatter = Scatter::new(self.radix, self.shape.layout.stride(), self.budget);
+        let mut encoder = Encoder::default();
+        for (source, scan) in scans.iter().enumerate() {
+            let failed = |error| read_error(&self.sources[source], error);
+            while let Some(part) = scan.next_part().map_err(failed)? {
+                let mut offset = 0;
+                for batch in part.batches {
+                    self.progress.check()?;
+                    if stop.load(Ordering::Relaxed) {
+                        return Err(Error::Cancelled.into());
+                    }
+                    let batch = batch.map_err(failed)?;
+                    let block = self.block(source, part.number, offset, batch.num_rows(), &rows[source])?;
+                    self.batch(&mut thread, &mut encoder, &mut scatter, source, &batch, block)?;
+                    offset += batch.num_rows();
+                }
+            }
+            thread.null_keys[source] = std::mem::take(&mut encoder.null_keys);
+            thread.chunks.push(scatter.drain());
+        }
+        Ok(thread)
+    }
+
+    /// Numbers the rows of a batch.
+    fn block(
+        &self,
+        source: usize,
+        part: usize,
+        offset: usize,
+        rows: usize,
+        all: &AtomicU64,
+    ) -> Result<Block, Error> {
+        let first = all.fetch_add(rows as u64, Ordering::Relaxed);
+        let too_many = || Error::TooManyRows {
+            source_name: self.sources[source].name.clone(),
+        };
+        let first = u32::try_from(first).map_err(|_| too_many())?;
+        let rows = u32::try_from(rows).map_err(|_| too_many())?;
+        first.checked_add(rows).ok_or_else(too_many)?;
+        Ok(Block {
+            first,
+            rows,
+            part,
+            offset,
+        })
+    }
+
+    fn batch(
+        &self,
+        thread: &mut Thread,
+        encoder: &mut Encoder,
+        scatter: &mut Scatter<'_>,
+        source: usize,
+        batch: &RecordBatch,
+        block: Block,
+    ) -> Result<(), Stop> {
+        let rows = batch.num_rows();
+        let columns: Vec<Decoded> = decode_batch(self.plan, source, batch, &mut thread.evidence[source])
+            .map_err(|(column, misfit)| Stop::Misfit {
+                source,
+                column,
+                misfit,
+            })?;
+        encoder.encode(
+            self.plan,
+            self.shape,
+            self.seeds,
+            &columns,
+            rows,
+            block.first,
+            scatter,
+        )?;
+        thread.totals[source].add(&columns);
+        thread.census.count(self.plan, self.seeds, &columns, rows);
+        thread.blocks[source].push(block);
+        self.progress.advance(source, rows as u64);
+        Ok(())
+    }
+
+    fn gather(&self, threads: Vec<Thread>, rows: Vec<u64>) -> Ingested {
+        let sources = self.sources.len();
+        let mut all = Ingested {
+            partitions: (0..self.radix.partitions())
+                .map(|_| (0..sources).map(|_| Vec::new()).collect())
+                .collect(),
+            blocks: vec![Vec::new(); sources],
+            rows,
+            null_keys: vec![0; sources],
+            totals: (0..sources).map(|_| Totals::new(self.plan)).collect(),
+            census: Census::new(self.plan),
+            evidence: vec![vec![OrderEvidence::default(); self.plan.columns.len()]; sources],
+        };
+        for thread in threads {
+            for (source, partitions) in thread.chunks.into_iter().enumerate() {
+                for (partition, chunks) in partitions.into_iter().enumerate() {
+                    all.partitions[partition][source].extend(chunks);
+                }
+            }
+            for (source, blocks) in thread.blocks.into_iter().enumerate() {
+                all.blocks[source].extend(blocks);
+                all.null_keys[source] += thread.null_keys[source];
+                all.totals[source].merge(&thread.totals[source]);
+                for (all, one) in all.evidence[source].iter_mut().zip(&thread.evidence[source]) {
+                    all.merge(*one);
+                }
+            }
+            all.census.merge(thread.census);
+        }
+        all.blocks
+            .iter_mut()
+            .for_each(|blocks| blocks.sort_unstable_by_key(|block| block.first));
+        all
+    }
+}
+
+pub(crate) fn read_error(source: &Source<'_>, error: crate::table::TableError) -> Error {
+    Error::Read {
+        source_name: source.name.clone(),
+        error,
+    }
+}
+
+/// Runs the same work on every thread; the first that fails makes the others stop early.
+pub(crate) fn on_threads<T: Send, E: Send + From<Error>>(
+    threads: usize,
+    work: impl Fn(&AtomicBool) -> Result<T, E> + Sync,
+) -> Result<Vec<T>, E> {
+    let stop = AtomicBool::new(false);
+    let failed = std::sync::Mutex::new(None);
+    let results: Vec<Option<T>> = std::thread::scope(|scope| {
+        let one = || match work(&stop) {
+            Ok(done) => Some(done),
+            Err(error) => {
+                // The first failure is the cause; later ones are threads that were told to stop.
+                if !stop.swap(true, Ordering::Relaxed) {
+                    failed
+                        .lock()
+                        .unwrap_or_else(std::sync::PoisonError::into_inner)
+                        .replace(error);
+                }
+                None
+            }
+        };
+        let handles: Vec<_> = (1..threads).map(|_| scope.spawn(one)).collect();
+        let own = one();
+        let others = handles.into_iter().map(|handle| match handle.join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        std::iter::once(own).chain(others).collect()
+    });
+    match failed
+        .into_inner()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+    {
+        Some(error) => Err(error),
+        None => Ok(results.into_iter().flatten().collect()),
+    }
+}

@@ -1,0 +1,452 @@
+//! The second step: joins all sources partition by partition and finds the groups that break.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use crate::aggregate::Aggregator;
+use crate::bitmap::Bitmap;
+use crate::bucket::{Buckets, Group};
+use crate::encode::Shape;
+use crate::error::Error;
+use crate::ingest::on_threads;
+use crate::judge::{Judge, Largest};
+use crate::number::Quantity;
+use crate::partition::{Budget, Chunk, Radix, Scatter};
+use crate::plan::Plan;
+use crate::progress::Progress;
+use crate::record::{fingerprint, locator};
+use crate::spec::{Duplicates, Rule};
+use crate::tolerance::check;
+
+/// How finely a partition that is too large is split again.
+const SPLIT_BITS: u32 = 6;
+/// Rows to have seen before judging how many break.
+const SAMPLE_ROWS: u64 = 20_000;
+/// More than one broken row in so many is too much to read again.
+const FEW: u64 = 50;
+
+/// A broken group of an aggregated comparison.
+pub(crate) struct GroupBreak {
+    /// A row of the group in each source that has it, to read the key from.
+    pub(crate) locators: Vec<Option<u32>>,
+    pub(crate) rows: u64,
+    /// By measure, then source.
+    pub(crate) values: Vec<Vec<Option<Quantity>>>,
+}
+
+/// What joining has counted.
+#[derive(Default)]
+pub(crate) struct Tally {
+    /// Groups present everywhere with every measure within.
+    pub(crate) matched: u64,
+    /// Groups present everywhere with a measure outside, as far as records could tell.
+    pub(crate) outside_groups: u64,
+    /// Groups absent somewhere, as far as records could tell.
+    pub(crate) unmatched_groups: u64,
+    pub(crate) unmatched_by_source: Vec<u64>,
+    pub(crate) distinct_keys: Vec<u64>,
+    pub(crate) duplicated_keys: Vec<u64>,
+    pub(crate) outside: Vec<u64>,
+    pub(crate) largest: Vec<Largest>,
+    /// Rows in the groups that records could decide.
+    pub(crate) broken_rows: u64,
+    pub(crate) breaks: Vec<GroupBreak>,
+}
+
+impl Tally {
+    pub(crate) fn new(sources: usize, measures: usize) -> Self {
+        Self {
+            unmatched_by_source: vec![0; sources],
+            distinct_keys: vec![0; sources],
+            duplicated_keys: vec![0; sources],
+            outside: vec![0; measures],
+            largest: vec![Largest::default(); measures],
+            ..Self::default()
+        }
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.matched += other.matched;
+        self.outside_groups += other.outside_groups;
+        self.unmatched_groups += other.unmatched_groups;
+        self.broken_rows += other.broken_rows;
+        let add =
+            |to: &mut Vec<u64>, from: Vec<u64>| to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
+        add(&mut self.unmatched_by_source, other.unmatched_by_source);
+        add(&mut self.distinct_keys, other.distinct_keys);
+        add(&mut self.duplicated_keys, other.duplicated_keys);
+        add(&mut self.outside, other.outside);
+        self.largest
+            .iter_mut()
+            .zip(other.largest)
+            .for_each(|(to, from)| to.merge(from));
+        self.breaks.extend(other.breaks);
+    }
+}
+
+/// What all threads share.
+pub(crate) struct Join<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) shape: &'a Shape,
+    pub(crate) budget: &'a Budget,
+    pub(crate) progress: &'a Progress,
+    pub(crate) threads: usize,
+    pub(crate) sources: usize,
+    /// Words of a partition beyond which it is split.
+    pub(crate) most_words: usize,
+    /// Bits that choose a bucket, at most.
+    pub(crate) bucket_bits: u32,
+    /// Whether records tell all that is asked of a group with at most one row per source.
+    pub(crate) decides: bool,
+    /// Rows of groups that broke, as records could tell, per source.
+    pub(crate) broken: &'a [Bitmap],
+    /// Rows of groups that only their values can decide, per source.
+    pub(crate) undecided: &'a [Bitmap],
+    /// Gives up when more than a few rows are undecided.
+    pub(crate) gives_up: bool,
+    /// Broken groups of an aggregated comparison that are kept; with more, all is decided by value.
+    pub(crate) most_breaks: usize,
+}
+
+/// What a join came to.
+pub(crate) enum Joined {
+    All(Tally),
+    /// So many rows break that a record should tell more.
+    TooMany,
+}
+
+impl Join<'_> {
+    /// Joins the partitions, chunks by partition and source.
+    pub(crate) fn join(&self, partitions: Vec<Vec<Vec<Chunk>>>, consumed: u32) -> Result<Joined, Error> {
+        let waiting = Mutex::new(partitions);
+        let too_many = AtomicBool::new(false);
+        let seen = (AtomicU64::new(0), AtomicU64::new(0));
+        let tallies = on_threads(self.threads, |stop| -> Result<Tally, Error> {
+            let mut worker = Worker::new(self);
+            while !stop.load(Ordering::Relaxed) && !too_many.load(Ordering::Relaxed) {
+                self.progress.check()?;
+                let next = waiting
+                    .lock()
+                    .unwrap_or_else(std::sync::PoisonError::into_inner)
+                    .pop();
+                let Some(partition) = next else { break };
+                worker.rows = (0, 0);
+                worker.partition(partition, consumed)?;
+                let rows = seen.0.fetch_add(worker.rows.0, Ordering::Relaxed) + worker.rows.0;
+                let flagged = seen.1.fetch_add(worker.rows.1, Ordering::Relaxed) + worker.rows.1;
+                if self.gives_up && rows >= SAMPLE_ROWS && flagged * FEW > rows {
+                    too_many.store(true, Ordering::Relaxed);
+                }
+            }
+            Ok(worker.tally)
+        })?;
+        if too_many.into_inner() {
+            return Ok(Joined::TooMany);
+        }
+        let mut all = Tally::new(self.sources, self.plan.measures.len());
+        tallies.into_iter().for_each(|tally| all.merge(tally));
+        Ok(Joined::All(all))
+    }
+}
+
+/// One thread of a join.
+struct Worker<'a> {
+    join: &'a Join<'a>,
+    judge: Judge<'a>,
+    buckets: Buckets,
+    aggregators: Vec<Aggregator>,
+    tally: Tally,
+    /// Rows seen and rows undecided in this partition.
+    rows: (u64, u64),
+}
+
+impl<'a> Worker<'a> {
+    fn new(join: &'a Join<'a>) -> Self {
+        Self {
+            join,
+            judge: Judge::new(join.plan, join.shape),
+            buckets: Buckets::default(),
+            aggregators: (0..join.sources)
+                .map(|_| Aggregator::new(join.plan, Some(join.shape)))
+                .collect(),
+            tally: Tally::new(join.sources, join.plan.measures.len()),
+            rows: (0, 0),
+        }
+    }
+
+    fn partition(&mut self, sources: Vec<Vec<Chunk>>, consumed: u32) -> Result<(), Error> {
+        let stride = self.join.shape.layout.stride();
+        let words: usize = sources.iter().flatten().map(Chunk::words).sum();
+        if words > self.join.most_words {
+            return self.too_large(sources, consumed);
+        }
+        self.rows.0 += (words / stride) as u64;
+        let mut buckets = std::mem::take(&mut self.buckets);
+        buckets.fill(sources, stride, consumed, self.join.bucket_bits, self.join.budget)?;
+        buckets.groups(|group| {
+            if self.join.plan.aggregates() {
+                self.aggregate(&group)
+            } else {
+                self.pair(group)
+            }
+        })?;
+        self.buckets = buckets;
+        Ok(())
+    }
+
+    /// Splits a partition that does not fit, unless all of it is one key.
+    fn too_large(&mut self, sources: Vec<Vec<Chunk>>, consumed: u32) -> Result<(), Error> {
+        let budget = self.join.budget;
+        let stride = self.join.shape.layout.stride();
+        if consumed + SPLIT_BITS > 128 || is_one_key(&sources, stride, budget)? {
+            return self.one_key(sources);
+        }
+        let radix = Radix {
+            consumed,
+            bits: SPLIT_BITS,
+        };
+        let mut parts: Vec<Vec<Vec<Chunk>>> = (0..radix.partitions()).map(|_| Vec::new()).collect();
+        let mut buffer = Vec::new();
+        for chunks in sources {
+            let mut scatter = Scatter::new(radix, stride, budget);
+            for chunk in chunks {
+                for record in chunk.read(&mut buffer, budget)?.chunks_exact(stride) {
+                    scatter.slot(fingerprint(record))?.copy_from_slice(record);
+                }
+                chunk.release(budget);
+            }
+            parts
+                .iter_mut()
+                .zip(scatter.drain())
+                .for_each(|(part, chunks)| part.push(chunks));
+        }
+        for part in parts {
+            self.join.progress.check()?;
+            self.partition(part, consumed + SPLIT_BITS)?;
+        }
+        Ok(())
+    }
+
+    /// More rows of one key than fit: aggregated as they stream by, or left to be decided by value.
+    fn one_key(&mut self, sources: Vec<Vec<Chunk>>) -> Result<(), Error> {
+        let (budget, stride) = (self.join.budget, self.join.shape.layout.stride());
+        let mut buffer = Vec::new();
+        let mut locators = vec![None; self.join.sources];
+        self.aggregators.iter_mut().for_each(Aggregator::clear);
+        for (source, chunks) in sources.into_iter().enumerate() {
+            let mut rows = 0;
+            for chunk in chunks {
+                for record in chunk.read(&mut buffer, budget)?.chunks_exact(stride) {
+                    rows += 1;
+                    locators[source] = Some(locator(record));
+                    self.join.undecided[source].set(locator(record));
+                    if self.join.plan.aggregates() {
+                        self.aggregators[source].add_record(self.join.shape, record);
+                    }
+                }
+                chunk.release(budget);
+            }
+            self.count_key(source, rows);
+        }
+        if self.join.plan.aggregates() {
+            self.judge_aggregates(locators, &|| {})?;
+        }
+        Ok(())
+    }
+
+    fn count_key(&mut self, source: usize, rows: u64) {
+        self.tally.distinct_keys[source] += u64::from(rows > 0);
+        self.tally.duplicated_keys[source] += u64::from(rows > 1);
+    }
+
+    /// Compares the rows of a key, source by source.
+    fn pair(&mut self, mut group: Group<'_>) -> Result<(), Error> {
+        let sources = self.join.sources;
+        let single = (1..group.len()).all(|index| group.source(index) != group.source(index - 1));
+        if !single {
+            self.duplicates(&mut group);
+            return Ok(());
+        }
+        (0..group.len()).for_each(|index| self.count_key(group.source(index), 1));
+        if group.len() < sources {
+            if self.join.decides {
+                self.tally.unmatched_groups += 1;
+                (0..group.len()).for_each(|index| self.tally.unmatched_by_source[group.source(index)] += 1);
+            }
+            self.flag(&group, 0..group.len(), self.join.decides);
+            return Ok(());
+        }
+        with_records(&group, |records| {
+            if self.judge.all_within(records) {
+                self.tally.matched += 1;
+                return;
+            }
+            if self.join.decides {
+                self.tally.outside_groups += 1;
+                self.judge
+                    .count(records, &mut self.tally.outside, &mut self.tally.largest);
+            }
+            self.flag(&group, 0..group.len(), self.join.decides);
+        });
+        Ok(())
+    }
+
+    /// Takes out rows that are equal in every source; the rest of such a key is decided by value.
+    fn duplicates(&mut self, group: &mut Group<'_>) {
+        let layout = &self.join.shape.layout;
+        let mut rows = vec![0; self.join.sources];
+        (0..group.len()).for_each(|index| rows[group.source(index)] += 1);
+        (0..rows.len()).for_each(|source| self.count_key(source, rows[source]));
+        if self.join.plan.duplicates == Duplicates::Error {
+            // Nothing is compared any more; the rows are read again to name some keys.
+            self.flag(group, 0..group.len(), true);
+            return;
+        }
+        group.sort_by_content(layout);
+        let mut start = 0;
+        while start < group.len() {
+            let content = layout.content(group.record(start));
+            let mut end = start;
+            let mut equal = vec![0; self.join.sources];
+            while end < group.len() && layout.content(group.record(end)) == content {
+                equal[group.source(end)] += 1;
+                end += 1;
+            }
+            if equal.iter().all(|count| *count == equal[0]) {
+                self.tally.matched += equal[0];
+            } else {
+                self.flag(group, start..end, false);
+            }
+            start = end;
+        }
+    }
+
+    /// Marks rows as broken or, when records cannot tell, as undecided.
+    fn flag(&mut self, group: &Group<'_>, rows: std::ops::Range<usize>, decided: bool) {
+        let bitmaps = if decided {
+            self.join.broken
+        } else {
+            self.join.undecided
+        };
+        let count = rows.len() as u64;
+        if decided {
+            self.tally.broken_rows += count;
+        } else {
+            self.rows.1 += count;
+        }
+        rows.for_each(|index| bitmaps[group.source(index)].set(locator(group.record(index))));
+    }
+
+    fn aggregate(&mut self, group: &Group<'_>) -> Result<(), Error> {
+        let mut locators = vec![None; self.join.sources];
+        self.aggregators.iter_mut().for_each(Aggregator::clear);
+        for index in 0..group.len() {
+            let (source, record) = (group.source(index), group.record(index));
+            locators[source] = Some(locator(record));
+            self.aggregators[source].add_record(self.join.shape, record);
+        }
+        for source in 0..self.join.sources {
+            self.count_key(source, self.aggregators[source].rows);
+        }
+        let undecided = self.join.undecided;
+        self.judge_aggregates(locators, &|| {
+            (0..group.len())
+                .for_each(|index| undecided[group.source(index)].set(locator(group.record(index))));
+        })
+    }
+
+    /// Holds the sources' aggregates against each other; `mark` is called for a group that breaks.
+    fn judge_aggregates(&mut self, locators: Vec<Option<u32>>, mark: &dyn Fn()) -> Result<(), Error> {
+        let plan = self.join.plan;
+        let rows = self.aggregators.iter().map(|aggregator| aggregator.rows).sum();
+        let by_source: Vec<_> = self
+            .aggregators
+            .iter()
+            .map(Aggregator::values)
+            .collect::<Result<_, _>>()?;
+        let mut broke = false;
+        let mut values: Vec<Vec<Option<Quantity>>> = Vec::with_capacity(plan.measures.len());
+        for measure in 0..plan.measures.len() {
+            values.push(
+                by_source
+                    .iter()
+                    .map(|of_source| of_source[measure].clone())
+                    .collect(),
+            );
+        }
+        if locators.contains(&None) {
+            broke = true;
+            self.tally.unmatched_groups += 1;
+            let present = locators
+                .iter()
+                .enumerate()
+                .filter(|(_, locator)| locator.is_some());
+            present.for_each(|(source, _)| self.tally.unmatched_by_source[source] += 1);
+        } else {
+            for (measure, values) in values.iter().enumerate() {
+                let (within, difference) = judge_values(&plan.measures[measure].rule, plan.reference, values);
+                if !within {
+                    broke = true;
+                    self.tally.outside[measure] += 1;
+                    difference
+                        .into_iter()
+                        .for_each(|it| self.tally.largest[measure].offer_difference(it));
+                }
+            }
+            if broke {
+                self.tally.outside_groups += 1;
+            } else {
+                self.tally.matched += 1;
+            }
+        }
+        if broke {
+            self.tally.broken_rows += rows;
+            mark();
+            if self.tally.breaks.len() <= self.join.most_breaks {
+                self.tally.breaks.push(GroupBreak {
+                    locators,
+                    rows,
+                    values,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn judge_values(
+    rule: &Rule,
+    reference: Option<usize>,
+    values: &[Option<Quantity>],
+) -> (bool, Option<Quantity>) {
+    if values.iter().all(|value| *value == values[0]) {
+        return (true, None);
+    }
+    let outcome = check(rule, reference, values);
+    (outcome.within, outcome.difference)
+}
+
+fn is_one_key(sources: &[Vec<Chunk>], stride: usize, budget: &Budget) -> Result<bool, Error> {
+    let mut buffer = Vec::new();
+    let mut first = None;
+    for chunk in sources.iter().flatten() {
+        for record in chunk.read(&mut buffer, budget)?.chunks_exact(stride) {
+            let fingerprint = fingerprint(record);
+            if *first.get_or_insert(fingerprint) != fingerprint {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// Calls with the group's records as a slice, on the stack for as many sources as there usually are.
+fn with_records(group: &Group<'_>, call: impl FnOnce(&[&[u32]])) {
+    let mut few: [&[u32]; 8] = [&[]; 8];
+    if group.len() > few.len() {
+        let many: Vec<&[u32]> = (0..group.len()).map(|index| group.record(index)).collect();
+        return call(&many);
+    }
+    (0..group.len()).for_each(|index| few[index] = group.record(index));
+    call(&few[..group.len()]);
+}

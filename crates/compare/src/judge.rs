@@ -1,0 +1,233 @@
+//! Checks the measures of groups by what their records carry.
+
+use crate::encode::{Shape, float_in, number_in, units_in};
+use crate::number::{Decimal, Number, Quantity};
+use crate::plan::{Encoding, Plan};
+use crate::record::Carry;
+use crate::spec::Rule;
+use crate::tolerance::{FixedRule, FloatRule, check};
+
+/// Checks the measures of groups by what their records carry.
+pub(crate) struct Judge<'a> {
+    plan: &'a Plan,
+    shape: &'a Shape,
+    carried: Vec<Carried>,
+}
+
+/// A measure that records carry.
+struct Carried {
+    measure: usize,
+    slot: usize,
+    carry: Carry,
+    scale: u32,
+    rule: Fast,
+}
+
+/// A rule in the form that costs least for how its values are carried.
+enum Fast {
+    Same,
+    Fixed(FixedRule),
+    Float(FloatRule),
+    Slow,
+}
+
+impl<'a> Judge<'a> {
+    pub(crate) fn new(plan: &'a Plan, shape: &'a Shape) -> Self {
+        let carried = (plan.measures.iter().enumerate())
+            .filter_map(|(index, measure)| {
+                let (slot, carry) = shape.slot(index)?;
+                let scale = match plan.columns[measure.column?].encoding {
+                    Encoding::Fixed { scale } => scale,
+                    _ => 0,
+                };
+                let rule = match (&measure.rule, carry) {
+                    (Rule::Exact, _) => Fast::Same,
+                    (rule, Carry::Fixed) => Fast::Fixed(FixedRule::new(rule, plan.reference, scale)),
+                    (rule, Carry::Float) => Fast::Float(FloatRule::new(rule, plan.reference)),
+                    _ => Fast::Slow,
+                };
+                Some(Carried {
+                    measure: index,
+                    slot,
+                    carry,
+                    scale,
+                    rule,
+                })
+            })
+            .collect();
+        Self { plan, shape, carried }
+    }
+
+    /// Whether every measure is within, given one record from each source; what is digested must agree.
+    pub(crate) fn all_within(&self, records: &[&[u32]]) -> bool {
+        let layout = &self.shape.layout;
+        let content = layout.content(records[0]);
+        if records[1..]
+            .iter()
+            .all(|record| layout.content(record) == content)
+        {
+            return true;
+        }
+        if records[1..]
+            .iter()
+            .any(|record| layout.digests_differ(record, records[0]))
+        {
+            return false;
+        }
+        self.carried.iter().all(|carried| self.within(carried, records))
+    }
+
+    /// Counts each measure that is outside, with its difference.
+    pub(crate) fn count(&self, records: &[&[u32]], outside: &mut [u64], largest: &mut [Largest]) {
+        for carried in &self.carried {
+            if self.within(carried, records) {
+                continue;
+            }
+            outside[carried.measure] += 1;
+            let layout = &self.shape.layout;
+            if records.iter().any(|record| layout.is_null(record, carried.slot)) {
+                continue;
+            }
+            let values = records.iter().map(|record| layout.value(record, carried.slot));
+            let reference = self.plan.reference;
+            match carried.carry {
+                Carry::Fixed => {
+                    largest[carried.measure].offer_units(values.map(units_in), carried.scale, reference)
+                }
+                Carry::Float => {
+                    largest[carried.measure]
+                        .offer(values.map(|it| Decimal::from_f64(float_in(it))), reference);
+                }
+                Carry::General => largest[carried.measure].offer(values.map(number_in), reference),
+                Carry::Hash64 | Carry::Hash128 | Carry::Presence => {}
+            }
+        }
+    }
+
+    fn within(&self, carried: &Carried, records: &[&[u32]]) -> bool {
+        let layout = &self.shape.layout;
+        let nulls = records
+            .iter()
+            .filter(|record| layout.is_null(record, carried.slot))
+            .count();
+        if nulls > 0 {
+            return nulls == records.len();
+        }
+        let mut values = records.iter().map(|record| layout.value(record, carried.slot));
+        let first = layout.value(records[0], carried.slot);
+        if values.all(|value| value == first) {
+            return true;
+        }
+        let values = records.iter().map(|record| layout.value(record, carried.slot));
+        match &carried.rule {
+            Fast::Same => false,
+            Fast::Fixed(rule) => with_few(values.map(units_in), |values| rule.within(values)),
+            Fast::Float(rule) => with_few(values.map(float_in), |values| rule.within(values)),
+            Fast::Slow => {
+                let values: Vec<_> = values
+                    .map(|words| Some(Quantity::Number(number_in(words))))
+                    .collect();
+                check(
+                    &self.plan.measures[carried.measure].rule,
+                    self.plan.reference,
+                    &values,
+                )
+                .within
+            }
+        }
+    }
+}
+
+/// Calls with the values as a slice, on the stack for as many sources as there usually are.
+fn with_few<T: Copy + Default, R>(
+    values: impl ExactSizeIterator<Item = T>,
+    call: impl FnOnce(&[T]) -> R,
+) -> R {
+    let mut few = [T::default(); 8];
+    let count = values.len();
+    if count > few.len() {
+        return call(&values.collect::<Vec<T>>());
+    }
+    few.iter_mut()
+        .zip(values)
+        .for_each(|(place, value)| *place = value);
+    call(&few[..count])
+}
+
+/// The largest difference seen of one measure.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Largest {
+    /// Of a column with a fixed scale, in its units.
+    units: u128,
+    scale: u32,
+    other: Option<Quantity>,
+}
+
+impl Largest {
+    /// Takes the spread of the values into account, or what is furthest from the reference.
+    fn offer_units(
+        &mut self,
+        values: impl Iterator<Item = i64> + Clone,
+        scale: u32,
+        reference: Option<usize>,
+    ) {
+        let (low, high) = values.clone().fold((i64::MAX, i64::MIN), |(low, high), it| {
+            (low.min(it), high.max(it))
+        });
+        let units = match reference.and_then(|reference| values.clone().nth(reference)) {
+            None => u128::from(high.abs_diff(low)),
+            Some(reference) => u128::from(high.abs_diff(reference).max(low.abs_diff(reference))),
+        };
+        self.units = self.units.max(units);
+        self.scale = scale;
+    }
+
+    fn offer(&mut self, values: impl Iterator<Item = Number> + Clone, reference: Option<usize>) {
+        let reference = reference.and_then(|reference| values.clone().nth(reference));
+        let Some(low) = values.clone().min() else { return };
+        let Some(high) = values.max() else { return };
+        let pairs = match reference {
+            None => [(low, high), (low, high)],
+            Some(reference) => [(low, reference), (reference, high)],
+        };
+        for (low, high) in pairs {
+            let (Some(low), Some(high)) = (low.finite(), high.finite()) else {
+                continue;
+            };
+            match high.checked_sub(low) {
+                Some(difference) => self.offer_difference(Quantity::from(difference)),
+                None => {
+                    let exact = Quantity::from(high).minus(&Quantity::from(low));
+                    exact
+                        .into_iter()
+                        .for_each(|difference| self.offer_difference(difference));
+                }
+            }
+        }
+    }
+
+    pub(crate) fn offer_difference(&mut self, difference: Quantity) {
+        let difference = difference.abs();
+        if self.other.as_ref().is_none_or(|largest| difference > *largest) {
+            self.other = Some(difference);
+        }
+    }
+
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.units = self.units.max(other.units);
+        self.scale = self.scale.max(other.scale);
+        other
+            .other
+            .into_iter()
+            .for_each(|difference| self.offer_difference(difference));
+    }
+
+    /// `None` if no two values had a difference.
+    pub(crate) fn difference(&self) -> Option<Quantity> {
+        let units = i128::try_from(self.units)
+            .ok()
+            .and_then(|units| Decimal::new(units, -self.scale.cast_signed()));
+        let units = units.filter(|units| !units.is_zero()).map(Quantity::from);
+        units.max(self.other.clone())
+    }
+}

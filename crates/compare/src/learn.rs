@@ -1,0 +1,97 @@
+//! Makes assumptions about text columns from their first rows, and better ones when a row disproves them.
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, RecordBatch};
+
+use crate::decode::{Misfit, plain};
+use crate::error::Error;
+use crate::ingest::read_error;
+use crate::kind::Physical;
+use crate::number::Number;
+use crate::plan::{Learnt, Plan};
+use crate::spec::Source;
+
+/// Rows that a first assumption is made from.
+const FIRST_ROWS: usize = 1024;
+
+/// Looks at the first rows of every text column.
+pub(crate) fn first_rows(sources: &[Source<'_>]) -> Result<Learnt, Error> {
+    let mut learnt = Learnt::default();
+    for (number, source) in sources.iter().enumerate() {
+        let schema = source.table.schema();
+        let texts: Vec<usize> = (0..schema.fields().len())
+            .filter(|index| Physical::of(schema.field(*index).data_type()) == Physical::Text)
+            .collect();
+        let Some(batch) = first_batch(source, &texts)? else {
+            continue;
+        };
+        for (at, index) in texts.iter().enumerate() {
+            let own = schema.field(*index).name();
+            let name = source.renames.get(own).unwrap_or(own);
+            observe(&mut learnt, number, name, &batch, at);
+        }
+    }
+    Ok(learnt)
+}
+
+/// The first rows there are.
+pub(crate) fn first_batch(source: &Source<'_>, columns: &[usize]) -> Result<Option<RecordBatch>, Error> {
+    let failed = |error| read_error(source, error);
+    let scan = source.table.scan(columns, None).map_err(failed)?;
+    while let Some(part) = scan.next_part().map_err(failed)? {
+        for batch in part.batches {
+            let batch = batch.map_err(failed)?;
+            if batch.num_rows() > 0 {
+                return Ok(Some(batch));
+            }
+        }
+    }
+    Ok(None)
+}
+
+fn observe(learnt: &mut Learnt, source: usize, name: &str, batch: &RecordBatch, at: usize) {
+    let assumption = learnt.assumptions.entry((source, name.to_string())).or_default();
+    // Whatever cannot be read now is an error when the column is decoded.
+    let Ok(array) = plain(batch.column(at)) else {
+        return;
+    };
+    let Some(texts) = array.as_string_view_opt() else {
+        return;
+    };
+    let mut scale = learnt.scales.get(name).copied().unwrap_or(0);
+    for text in texts.slice(0, texts.len().min(FIRST_ROWS)).iter().flatten() {
+        assumption.observe(text.as_bytes());
+        if let Ok(Number::Finite(decimal)) = Number::parse(text.as_bytes()) {
+            scale = scale.max(decimal.exponent().min(0).unsigned_abs());
+        }
+    }
+    learnt.scales.insert(name.to_string(), scale);
+}
+
+/// Takes in what a column that did not fit its plan has shown; an error if no plan can make sense of it.
+pub(crate) fn learn(
+    learnt: &mut Learnt,
+    sources: &[Source<'_>],
+    plan: &Plan,
+    (source, column, misfit): (usize, usize, Misfit),
+) -> Result<(), Error> {
+    let name = &plan.columns[column].name;
+    match misfit {
+        Misfit::Scale => {
+            learnt.general.insert(name.clone());
+        }
+        Misfit::Reading(value) => {
+            let assumption = learnt.assumptions.entry((source, name.clone())).or_default();
+            assumption.observe(&value);
+        }
+        Misfit::Value { what, hint } => {
+            return Err(Error::Value {
+                source_name: sources[source].name.clone(),
+                column: name.clone(),
+                what,
+                hint,
+            });
+        }
+    }
+    Ok(())
+}

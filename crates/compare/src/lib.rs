@@ -1,0 +1,88 @@
+//! Says how N tables differ: Arrow in, a comparison out.
+
+mod aggregate;
+mod bitmap;
+mod breaks_file;
+mod bucket;
+mod census;
+mod decide;
+mod decode;
+mod encode;
+mod entry;
+mod error;
+mod fingerprint;
+mod ingest;
+mod join;
+mod judge;
+mod kind;
+mod learn;
+mod memory_table;
+mod merge;
+mod number;
+mod pairing;
+mod partition;
+mod plan;
+mod progress;
+mod record;
+mod report;
+mod reread;
+mod rule;
+mod run;
+mod show;
+mod sorter;
+mod spec;
+mod sum;
+mod summary;
+mod table;
+mod temporal;
+mod text;
+mod tolerance;
+mod totals;
+mod unique;
+mod value;
+
+pub use breaks_file::{BreaksFile, BreaksFormat};
+pub use error::Error;
+pub use memory_table::MemoryTable;
+pub use number::{Decimal, Number, NumeralError};
+pub use progress::{Progress, Stage};
+pub use report::*;
+pub use rule::{DurationError, RuleError, display_duration, parse_duration, parse_rule};
+#[doc(hidden)]
+pub use run::Tuning;
+pub use spec::*;
+pub use table::*;
+pub use text::near_miss;
+pub use unique::unique_keys;
+
+use run::Run;
+
+/// Compares the sources as the specification says; every break is told, in the order of the keys.
+///
+/// # Errors
+/// The specification does not fit the sources, a source cannot be read, or somebody cancelled it.
+pub fn compare(
+    sources: &[Source<'_>],
+    spec: &Spec,
+    limits: &Limits,
+    progress: &Progress,
+    breaks: Option<&mut dyn FnMut(&Break) -> Result<(), TableError>>,
+) -> Result<Comparison, Error> {
+    compare_tuned(sources, spec, limits, progress, breaks, &Tuning::default())
+}
+
+/// The same with knobs that never change the answer.
+///
+/// # Errors
+/// As [`compare`].
+#[doc(hidden)]
+pub fn compare_tuned(
+    sources: &[Source<'_>],
+    spec: &Spec,
+    limits: &Limits,
+    progress: &Progress,
+    breaks: Option<&mut dyn FnMut(&Break) -> Result<(), TableError>>,
+    tuning: &Tuning,
+) -> Result<Comparison, Error> {
+    Run::new(sources, spec, limits, progress, tuning).compare(breaks)
+}

@@ -1,0 +1,139 @@
+//! Brings rows that are decided by value together by key, in the order of the keys.
+
+use crate::aggregate::Aggregator;
+use crate::decide::Decider;
+use crate::entry::Entry;
+use crate::error::Error;
+use crate::progress::Progress;
+use crate::sorter::Merge;
+
+/// Pairs rows key by key; with `counts_keys`, the key report is counted too.
+pub(crate) fn pair_rows(
+    mut entries: Merge<'_>,
+    decider: &mut Decider<'_, '_>,
+    counts_keys: bool,
+    progress: &Progress,
+) -> Result<(), Error> {
+    let mut key = Key::new(decider.sources);
+    let mut next = next_entry(&mut entries, decider)?;
+    while let Some(entry) = next {
+        key.rows[entry.source()] += 1;
+        next = next_entry(&mut entries, decider)?;
+        let same_key = next.as_ref().is_some_and(|next| next.key() == entry.key());
+        let same_cells = same_key && next.as_ref().is_some_and(|next| next.cells() == entry.cells());
+        key.push(entry);
+        if !same_cells {
+            decider.tally.matched += key.take_equal();
+        }
+        if !same_key {
+            progress.check()?;
+            let Key { left, rows, .. } = std::mem::replace(&mut key, Key::new(decider.sources));
+            if counts_keys {
+                count_key(decider, &rows);
+            }
+            if left.iter().any(|rows| !rows.is_empty()) {
+                decider.rows(left)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Aggregates rows key by key; with `counts`, groups and keys are counted, otherwise only told of.
+pub(crate) fn aggregate_rows(
+    mut entries: Merge<'_>,
+    decider: &mut Decider<'_, '_>,
+    counts: bool,
+    progress: &Progress,
+) -> Result<(), Error> {
+    let mut aggregators: Vec<Aggregator> = (0..decider.sources)
+        .map(|_| Aggregator::new(decider.plan, None))
+        .collect();
+    let mut next = next_entry(&mut entries, decider)?;
+    while let Some(entry) = next {
+        aggregators[entry.source()].add_values(decider.plan, &entry.values(decider.plan));
+        next = next_entry(&mut entries, decider)?;
+        if next.as_ref().is_some_and(|next| next.key() == entry.key()) {
+            continue;
+        }
+        progress.check()?;
+        let rows: Vec<u64> = aggregators.iter().map(|aggregator| aggregator.rows).collect();
+        let mut by_source = Vec::new();
+        for aggregator in &mut aggregators {
+            by_source.push(if aggregator.rows > 0 {
+                Some(aggregator.values()?)
+            } else {
+                None
+            });
+            aggregator.clear();
+        }
+        let key = entry.key_values(decider.plan);
+        let broke = decider.aggregates(decider.shown_key(&key), &by_source, !counts)?;
+        if counts {
+            count_key(decider, &rows);
+        }
+        if broke {
+            let rows = rows.iter().sum();
+            decider.tally.broken_rows += if counts { rows } else { 0 };
+            for (part, value) in decider.plan.key.iter().zip(&key) {
+                decider.count_broken_value(*part, value.as_ref(), rows);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn next_entry(entries: &mut Merge<'_>, decider: &Decider<'_, '_>) -> Result<Option<Entry>, Error> {
+    Ok(entries.next()?.map(|bytes| Entry::new(decider.plan, bytes)))
+}
+
+fn count_key(decider: &mut Decider<'_, '_>, rows: &[u64]) {
+    for (source, rows) in rows.iter().enumerate() {
+        decider.tally.distinct_keys[source] += u64::from(*rows > 0);
+        decider.tally.duplicated_keys[source] += u64::from(*rows > 1);
+    }
+}
+
+/// The rows of one key.
+struct Key {
+    /// Rows that are equal to each other, per source; identical ones are counted, not kept.
+    equal: Vec<Vec<(Entry, u64)>>,
+    /// Rows that no equal row of every source was found for.
+    left: Vec<Vec<(Entry, u64)>>,
+    rows: Vec<u64>,
+}
+
+impl Key {
+    fn new(sources: usize) -> Self {
+        Self {
+            equal: vec![Vec::new(); sources],
+            left: vec![Vec::new(); sources],
+            rows: vec![0; sources],
+        }
+    }
+
+    fn push(&mut self, entry: Entry) {
+        let rows = &mut self.equal[entry.source()];
+        match rows.last_mut() {
+            Some((last, count)) if *last == entry => *count += 1,
+            _ => rows.push((entry, 1)),
+        }
+    }
+
+    /// Takes out as many equal rows as every source has, and keeps the rest; how many were taken.
+    fn take_equal(&mut self) -> u64 {
+        let count = |rows: &Vec<(Entry, u64)>| rows.iter().map(|(_, count)| *count).sum::<u64>();
+        let taken = self.equal.iter().map(count).min().unwrap_or(0);
+        for (equal, left) in self.equal.iter_mut().zip(&mut self.left) {
+            let mut skip = taken;
+            for (entry, count) in equal.drain(..) {
+                let skipped = skip.min(count);
+                skip -= skipped;
+                if count > skipped {
+                    left.push((entry, count - skipped));
+                }
+            }
+        }
+        taken
+    }
+}

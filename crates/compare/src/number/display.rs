@@ -1,0 +1,119 @@
+//! Writing numbers: plain notation, scientific only where that would be absurdly long.
+
+use std::fmt;
+
+use num_bigint::{BigInt, BigUint, Sign};
+
+use super::{Decimal, Fraction, MAX_DIGITS, Quantity};
+
+/// More digits than this before or behind the point are written with an exponent.
+const PLAIN_DIGITS: i64 = 40;
+
+/// A difference of two decimals that are close in size is written exactly; beyond this it is rounded.
+const DIFFERENCE_DIGITS: i64 = 80;
+
+/// A ratio that never ends is rounded to this many significant digits, or …
+const RATIO_DIGITS: i64 = 12;
+
+/// … to this many behind the point, whichever shows more.
+const RATIO_DECIMALS: i64 = 6;
+
+impl fmt::Display for Decimal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits = self.mantissa().unsigned_abs().to_string();
+        write_digits(f, self.is_negative(), &digits, self.exponent().into())
+    }
+}
+
+impl fmt::Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => number.fmt(f),
+            Self::Ratio(fraction) => fraction.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for Fraction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let numerator = self.numerator().magnitude();
+        let denominator = self.denominator();
+        if numerator.bits() == 0 {
+            return f.write_str("0");
+        }
+        let exact_digits = if denominator.bits() == 1 {
+            DIFFERENCE_DIGITS
+        } else {
+            MAX_DIGITS.into()
+        };
+        // One digit more than would be written exactly: what ends within that leaves no remainder.
+        let lift = exact_digits + 1 - (count_digits(numerator) - count_digits(denominator));
+        let power = BigUint::from(10u8).pow(u32::try_from(lift.unsigned_abs()).map_err(|_| fmt::Error)?);
+        let (dividend, divisor) = if lift < 0 {
+            (numerator.clone(), denominator * power)
+        } else {
+            (numerator * power, denominator.clone())
+        };
+        let quotient = &dividend / &divisor;
+        let exact = &quotient * &divisor == dividend;
+        let digits = quotient.to_string();
+        let exponent = i64::from(self.exponent()) - lift;
+        let negative = self.numerator().sign() == Sign::Minus;
+        let significant = i64::try_from(digits.trim_end_matches('0').len()).map_err(|_| fmt::Error)?;
+        if exact && significant <= exact_digits {
+            return write_digits(f, negative, &digits, exponent);
+        }
+        let keep = if denominator.bits() == 1 {
+            MAX_DIGITS.into()
+        } else {
+            let before_point = i64::try_from(digits.len()).map_err(|_| fmt::Error)? + exponent;
+            RATIO_DIGITS.max(before_point + RATIO_DECIMALS).min(exact_digits)
+        };
+        let (rounded, dropped) = round(&digits, usize::try_from(keep).map_err(|_| fmt::Error)?, !exact);
+        write_digits(f, negative, &rounded, exponent + dropped)
+    }
+}
+
+/// Keeps the first digits, rounding half to even, and says how many are gone; `more` are digits not in the text.
+fn round(digits: &str, keep: usize, more: bool) -> (String, i64) {
+    let (kept, gone) = digits.split_at(keep.min(digits.len()));
+    let mut value: BigInt = kept.parse().unwrap_or_default();
+    let half = format!("5{}", "0".repeat(gone.len().saturating_sub(1)));
+    let odd = kept.ends_with(['1', '3', '5', '7', '9']);
+    let up = !gone.is_empty() && (gone > half.as_str() || (gone == half && (more || odd)));
+    if up {
+        value += 1;
+    }
+    (value.to_string(), i64::try_from(gone.len()).unwrap_or_default())
+}
+
+fn count_digits(value: &BigUint) -> i64 {
+    i64::try_from(value.to_string().len()).unwrap_or(i64::MAX)
+}
+
+fn write_digits(f: &mut fmt::Formatter<'_>, negative: bool, digits: &str, exponent: i64) -> fmt::Result {
+    let significant = digits.trim_end_matches('0');
+    if significant.is_empty() {
+        return f.write_str("0");
+    }
+    let length = i64::try_from(significant.len()).map_err(|_| fmt::Error)?;
+    let point = i64::try_from(digits.len()).map_err(|_| fmt::Error)? + exponent;
+    let decimals = length - point;
+    if negative {
+        f.write_str("-")?;
+    }
+    if point > PLAIN_DIGITS || decimals > PLAIN_DIGITS {
+        let (first, others) = significant.split_at(1);
+        let separator = if others.is_empty() { "" } else { "." };
+        return write!(f, "{first}{separator}{others}e{}", point - 1);
+    }
+    let zeros = |count: i64| "0".repeat(usize::try_from(count).unwrap_or_default());
+    if point <= 0 {
+        write!(f, "0.{}{significant}", zeros(-point))
+    } else if decimals <= 0 {
+        write!(f, "{significant}{}", zeros(-decimals))
+    } else {
+        let (before, behind) = significant.split_at(usize::try_from(point).map_err(|_| fmt::Error)?);
+        write!(f, "{before}.{behind}")
+    }
+}

@@ -1,0 +1,344 @@
+//! Decides, from the specification and the sources' columns, what is read and how each column is compared.
+
+mod column;
+mod names;
+
+use std::collections::{HashMap, HashSet};
+
+use crate::error::Error;
+use crate::kind::{Kind, Physical};
+use crate::report::{ColumnReport, Finding};
+use crate::spec::{Aggregate, Allow, Duplicates, Rule, Source, Spec};
+use crate::text::Assumption;
+
+pub(crate) use column::{Column, Encoding, How, Reader};
+use names::{Names, no_such_column};
+
+/// What has been learnt of the data so far; a comparison that learns more starts over.
+#[derive(Default)]
+pub(crate) struct Learnt {
+    /// What the values of a text column allow, by source and column name.
+    pub(crate) assumptions: HashMap<(usize, String), Assumption>,
+    /// The most decimals seen in a numeral of a column.
+    pub(crate) scales: HashMap<String, u32>,
+    /// Columns with a number that fits no fixed scale.
+    pub(crate) general: HashSet<String>,
+}
+
+/// One measure, ready to be checked.
+#[derive(Debug, Clone)]
+pub(crate) struct Measure {
+    pub(crate) name: String,
+    pub(crate) aggregate: Aggregate,
+    /// Into [`Plan::columns`]; `None` for `count(*)`.
+    pub(crate) column: Option<usize>,
+    pub(crate) rule: Rule,
+    pub(crate) allow: Allow,
+}
+
+/// What is read and how it is compared.
+pub(crate) struct Plan {
+    pub(crate) columns: Vec<Column>,
+    /// Into `columns`; these come first.
+    pub(crate) key: Vec<usize>,
+    pub(crate) measures: Vec<Measure>,
+    pub(crate) duplicates: Duplicates,
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) reports: Vec<ColumnReport>,
+    pub(crate) reference: Option<usize>,
+}
+
+impl Plan {
+    /// Whether groups are aggregated, rather than rows paired.
+    pub(crate) fn aggregates(&self) -> bool {
+        self.duplicates == Duplicates::Aggregate
+    }
+
+    /// The measures that are compared by a digest, when there is one: exact values, row by row.
+    pub(crate) fn is_digested(&self, measure: &Measure) -> bool {
+        !self.aggregates() && measure.rule == Rule::Exact
+    }
+
+    pub(crate) fn new(sources: &[Source<'_>], spec: &Spec, learnt: &Learnt) -> Result<Self, Error> {
+        let names = Names::new(sources)?;
+        check_spec(sources, spec, &names)?;
+        let aggregates = spec
+            .measures
+            .iter()
+            .any(|measure| measure.aggregate != Aggregate::Value);
+        let mut building = Building {
+            sources,
+            spec,
+            learnt,
+            names: &names,
+            columns: Vec::new(),
+            findings: Vec::new(),
+        };
+        let mut key = Vec::new();
+        for name in &spec.key {
+            key.push(building.key_column(name)?);
+        }
+        let measures = if spec.measures.is_empty() {
+            building.row_measures()?
+        } else {
+            building.given_measures()?
+        };
+        let Building {
+            columns, findings, ..
+        } = building;
+        let duplicates = duplicates(spec, aggregates)?;
+        let reports = names.reports(&columns, &key);
+        Ok(Self {
+            columns,
+            key,
+            measures,
+            duplicates,
+            findings,
+            reports,
+            reference: spec.reference,
+        })
+    }
+}
+
+fn duplicates(spec: &Spec, aggregates: bool) -> Result<Duplicates, Error> {
+    match spec.duplicates {
+        None if aggregates => Ok(Duplicates::Aggregate),
+        None => Ok(Duplicates::Multiset),
+        Some(Duplicates::Aggregate) if !aggregates => Err(Error::spec_hint(
+            "duplicates can only be aggregated when a measure says how",
+            "add a measure such as sum(amount)",
+        )),
+        Some(Duplicates::Multiset) if aggregates => Err(Error::spec_hint(
+            "measures with aggregates take all rows of a group together, so there is nothing to pair",
+            "leave out the measures, or the policy `multiset`",
+        )),
+        Some(policy) => Ok(policy),
+    }
+}
+
+fn check_spec(sources: &[Source<'_>], spec: &Spec, names: &Names) -> Result<(), Error> {
+    if sources.len() < 2 {
+        return Err(Error::spec("a comparison needs at least two sources"));
+    }
+    if spec.key.is_empty() {
+        return Err(Error::spec_hint(
+            "there is no key",
+            "name the columns that tell rows apart",
+        ));
+    }
+    if spec.reference.is_some_and(|reference| reference >= sources.len()) {
+        return Err(Error::spec("the reference is not one of the sources"));
+    }
+    let mixed = spec
+        .measures
+        .iter()
+        .any(|measure| measure.aggregate == Aggregate::Value)
+        && spec
+            .measures
+            .iter()
+            .any(|measure| measure.aggregate != Aggregate::Value);
+    if mixed {
+        return Err(Error::spec_hint(
+            "value() compares row by row and cannot stand beside aggregates",
+            "use min() or max() for it",
+        ));
+    }
+    let named = spec
+        .compare
+        .iter()
+        .chain(&spec.ignore)
+        .chain(&spec.booleans)
+        .chain(spec.normalisers.keys());
+    let formats = sources.iter().flat_map(|source| source.date_formats.keys());
+    for name in named.chain(formats) {
+        if !names.is_known(name) {
+            return Err(no_such_column(name, names));
+        }
+    }
+    for name in spec.tolerances.keys() {
+        if !names.is_known(name) && spec.measures.iter().all(|measure| measure.name != *name) {
+            return Err(no_such_column(name, names));
+        }
+    }
+    Ok(())
+}
+
+struct Building<'a> {
+    sources: &'a [Source<'a>],
+    spec: &'a Spec,
+    learnt: &'a Learnt,
+    names: &'a Names,
+    columns: Vec<Column>,
+    findings: Vec<Finding>,
+}
+
+impl Building<'_> {
+    fn key_column(&mut self, name: &str) -> Result<usize, Error> {
+        let indices = self.names.indices(name);
+        if indices.iter().all(Option::is_none) {
+            return Err(no_such_column(name, self.names));
+        }
+        if let Some(lacking) = indices.iter().position(Option::is_none) {
+            let hint = self.names.hint_in(lacking, name);
+            let what = format!("key column `{name}` is missing in {}", self.sources[lacking].name);
+            return Err(Error::Spec {
+                what,
+                hint: hint.or(Some("rename a column, or choose another key".into())),
+            });
+        }
+        if self.columns.iter().any(|column| column.name == name) {
+            return Err(Error::spec(format!("`{name}` is in the key twice")));
+        }
+        self.column(name, false)
+    }
+
+    /// The column, planned once however many measures use it; all sources must have it.
+    fn column(&mut self, name: &str, carried: bool) -> Result<usize, Error> {
+        if let Some(known) = self.columns.iter().position(|column| column.name == name) {
+            return Ok(known);
+        }
+        let indices: Vec<usize> = self.names.indices(name).into_iter().flatten().collect();
+        let (column, finding) = Column::plan(name, indices, self.sources, self.spec, self.learnt, carried)?;
+        self.findings.extend(finding);
+        self.columns.push(column);
+        Ok(self.columns.len() - 1)
+    }
+
+    fn row_measures(&mut self) -> Result<Vec<Measure>, Error> {
+        let mut measures = Vec::new();
+        for name in self.names.all() {
+            let wanted = (self.spec.compare.is_empty() || self.spec.compare.contains(name))
+                && !self.spec.ignore.contains(name)
+                && !self.spec.key.contains(name);
+            if wanted {
+                measures.extend(self.measure(name, Aggregate::Value, name)?);
+            }
+        }
+        Ok(measures)
+    }
+
+    fn given_measures(&mut self) -> Result<Vec<Measure>, Error> {
+        let mut measures: Vec<Measure> = Vec::new();
+        for given in &self.spec.measures {
+            if measures.iter().any(|measure| measure.name == given.name) {
+                return Err(Error::spec(format!("two measures are named `{}`", given.name)));
+            }
+            measures.extend(self.measure(&given.name, given.aggregate, &given.column)?);
+        }
+        Ok(measures)
+    }
+
+    /// A measure of a column that every source has; a finding otherwise.
+    fn measure(&mut self, name: &str, aggregate: Aggregate, column: &str) -> Result<Option<Measure>, Error> {
+        let tolerance = self
+            .spec
+            .tolerances
+            .get(name)
+            .or_else(|| self.spec.tolerances.get(column))
+            .cloned();
+        let (rule, allow) = tolerance.map_or((Rule::Exact, Allow::None), |it| (it.rule, it.allow));
+        if column == "*" {
+            if aggregate != Aggregate::Count {
+                return Err(Error::spec_hint(
+                    format!("{name}: only count takes `*`"),
+                    "name a column",
+                ));
+            }
+            return Ok(Some(Measure {
+                name: name.into(),
+                aggregate,
+                column: None,
+                rule,
+                allow,
+            }));
+        }
+        let indices = self.names.indices(column);
+        if indices.iter().all(Option::is_none) {
+            return Err(no_such_column(column, self.names));
+        }
+        let lacking: Vec<&str> = (self.sources.iter().zip(&indices))
+            .filter(|(_, index)| index.is_none())
+            .map(|(source, _)| source.name.as_str())
+            .collect();
+        if !lacking.is_empty() {
+            let problem = format!("missing in {}", lacking.join(", "));
+            self.findings.push(Finding {
+                column: column.into(),
+                problem,
+            });
+            return Ok(None);
+        }
+        let carried = aggregate != Aggregate::Value || rule != Rule::Exact;
+        let index = self.column(column, carried)?;
+        let planned = &self.columns[index];
+        let disagreed = self.findings.iter().any(|finding| finding.column == column);
+        check_aggregate(name, aggregate, planned)?;
+        let counts = matches!(aggregate, Aggregate::Count | Aggregate::CountDistinct);
+        let kind = if counts { Kind::Number } else { planned.kind };
+        let rule = fitting_rule(name, rule, kind, disagreed)?;
+        Ok(Some(Measure {
+            name: name.into(),
+            aggregate,
+            column: Some(index),
+            rule,
+            allow,
+        }))
+    }
+}
+
+fn check_aggregate(name: &str, aggregate: Aggregate, column: &Column) -> Result<(), Error> {
+    let fits = match aggregate {
+        Aggregate::Sum | Aggregate::Avg => matches!(column.kind, Kind::Number | Kind::Null),
+        Aggregate::Min | Aggregate::Max => !matches!(column.kind, Kind::Text | Kind::Binary),
+        Aggregate::Count | Aggregate::CountDistinct | Aggregate::Value => true,
+    };
+    if fits {
+        return Ok(());
+    }
+    let what = format!("{name}: `{}` is compared as {}", column.name, column.kind.name());
+    let hint = match aggregate {
+        Aggregate::Sum | Aggregate::Avg => {
+            "sum and avg are for numbers; see the column's types in the sources"
+        }
+        _ => "min and max are for numbers, booleans, dates and times",
+    };
+    Err(Error::spec_hint(what, hint))
+}
+
+/// The rule, if it is one for this kind; columns whose kinds disagree are compared exactly, as text.
+fn fitting_rule(name: &str, rule: Rule, kind: Kind, disagreed: bool) -> Result<Rule, Error> {
+    let fits = match rule {
+        Rule::Exact => true,
+        Rule::Absolute(_) | Rule::Percentage { .. } => matches!(kind, Kind::Number | Kind::Null),
+        Rule::Duration { .. } => kind.is_temporal() || kind == Kind::Null,
+    };
+    if fits {
+        return Ok(rule);
+    }
+    if disagreed {
+        return Ok(Rule::Exact);
+    }
+    let hint = match (&rule, kind) {
+        (Rule::Duration { .. }, _) => "a duration is for dates and times".to_string(),
+        (Rule::Absolute(value), kind) if kind.is_temporal() => {
+            format!("for {value} days write {name}={value}d")
+        }
+        _ => "a tolerance is for numbers, dates and times; text is exact, with normalisers".to_string(),
+    };
+    Err(Error::spec_hint(
+        format!(
+            "the tolerance of `{name}` does not fit: it is compared as {}",
+            kind.name()
+        ),
+        hint,
+    ))
+}
+
+/// What a physical type is called in reports; the columns of text formats have no other type.
+fn type_name(physical: Physical, data_type: &arrow_schema::DataType) -> String {
+    if physical == Physical::Text {
+        "text".into()
+    } else {
+        data_type.to_string()
+    }
+}

@@ -1,0 +1,315 @@
+//! One column across all sources: its kind, how each source's values are read, and how they are encoded.
+
+use arrow_schema::DataType;
+
+use super::Learnt;
+use crate::error::Error;
+use crate::kind::{Kind, Offer, Physical, agree};
+use crate::report::Finding;
+use crate::spec::{Source, Spec};
+use crate::temporal::{Format, Shape, TemporalKind, Zone};
+use crate::text::{NormaliserSet, Reading};
+
+/// Beyond this many decimals a fixed scale leaves too little room for the rest of a number.
+const MOST_FIXED_DECIMALS: u32 = 12;
+
+/// How the values of a column are held while they are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Encoding {
+    /// Numbers and times in units of `10^-scale`.
+    Fixed { scale: u32 },
+    /// Floats, in every source.
+    Float,
+    /// Any number.
+    General,
+    /// Text and binary.
+    Bytes,
+}
+
+/// How the values of one source's column are read.
+#[derive(Clone)]
+pub(crate) enum How {
+    /// By their Arrow type.
+    Typed,
+    TextNumber,
+    TextBoolean,
+    /// Text or numbers that stand for truth values.
+    DeclaredBoolean,
+    TextTemporal(Shape),
+    TextFormat(Format),
+    /// Text as it is.
+    Text,
+    /// Typed values as they are displayed, because the sources' kinds disagree.
+    Displayed,
+    /// Nothing but NULL.
+    Null,
+}
+
+/// How one source's column is read.
+#[derive(Clone)]
+pub(crate) struct Reader {
+    /// In the table's schema.
+    pub(crate) index: usize,
+    pub(crate) how: How,
+    /// For times that carry no zone, when instants are compared.
+    pub(crate) zone: Option<Zone>,
+    /// What its text was taken for, when that differs from plain text.
+    offered: Kind,
+    is_text: bool,
+}
+
+/// One column across all sources.
+pub(crate) struct Column {
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+    pub(crate) encoding: Encoding,
+    /// Digits of a second that count.
+    pub(crate) second_digits: u32,
+    pub(crate) normalisers: NormaliserSet,
+    pub(crate) readers: Vec<Reader>,
+    pub(crate) notes: Vec<String>,
+}
+
+impl Column {
+    pub(super) fn plan(
+        name: &str,
+        indices: Vec<usize>,
+        sources: &[Source<'_>],
+        spec: &Spec,
+        learnt: &Learnt,
+        carried: bool,
+    ) -> Result<(Self, Option<Finding>), Error> {
+        let declared_boolean = spec.booleans.iter().any(|boolean| boolean == name);
+        let mut offers = Vec::new();
+        let mut readers = Vec::new();
+        for (number, (source, index)) in sources.iter().zip(indices).enumerate() {
+            let data_type = source.table.schema().field(index).data_type().clone();
+            let reading = learnt
+                .assumptions
+                .get(&(number, name.to_string()))
+                .map(|it| it.reading());
+            let (offer, reader) = offer(source, name, index, &data_type, reading, declared_boolean)?;
+            offers.push(offer);
+            readers.push(reader);
+        }
+        let (kind, agreed) = agree(&offers);
+        for (reader, (offer, source)) in readers.iter_mut().zip(offers.iter().zip(sources)) {
+            reader.settle(kind, offer);
+            if kind == Kind::Instant && needs_zone(reader, offer) {
+                reader.zone = zone(source)?;
+            }
+        }
+        let mut notes = Vec::new();
+        let second_digits = second_digits(kind, &offers, &mut notes);
+        if !agreed || spec.key.iter().any(|key| key == name) {
+            notes.extend(drift(&offers, sources));
+        }
+        let scale = learnt.scales.get(name).copied().unwrap_or(0);
+        let encoding =
+            if learnt.general.contains(name) && !matches!(kind, Kind::Text | Kind::Binary | Kind::Null) {
+                Encoding::General
+            } else {
+                encoding(kind, &offers, carried, scale, second_digits)
+            };
+        let finding = (!agreed).then(|| Finding {
+            column: name.into(),
+            problem: disagreement(&offers, sources),
+        });
+        let normalisers = spec
+            .normalisers
+            .get(name)
+            .into_iter()
+            .flatten()
+            .copied()
+            .collect();
+        Ok((
+            Self {
+                name: name.into(),
+                kind,
+                encoding,
+                second_digits,
+                normalisers,
+                readers,
+                notes,
+            },
+            finding,
+        ))
+    }
+
+    /// What a source's text was taken for, if it is text.
+    pub(super) fn reading(&self, source: usize) -> Option<&'static str> {
+        let reader = &self.readers[source];
+        (reader.is_text && !matches!(reader.offered, Kind::Text | Kind::Null)).then(|| reader.offered.name())
+    }
+}
+
+fn offer(
+    source: &Source<'_>,
+    name: &str,
+    index: usize,
+    data_type: &DataType,
+    reading: Option<Reading>,
+    declared_boolean: bool,
+) -> Result<(Offer, Reader), Error> {
+    let physical = Physical::of(data_type);
+    let (kind, how) = match (physical, source.date_formats.get(name)) {
+        (Physical::Text | Physical::Integer, _) if declared_boolean => (Kind::Boolean, How::DeclaredBoolean),
+        (Physical::Text, Some(format)) => {
+            let format = Format::compile(format).map_err(|error| {
+                Error::spec(format!("{}: the date format of `{name}`: {error}", source.name))
+            })?;
+            (temporal(format.kind()), How::TextFormat(format))
+        }
+        (_, Some(_)) => {
+            let what = format!("{}: `{name}` has a date format but is {data_type}", source.name);
+            return Err(Error::spec_hint(what, "a date format is for text columns"));
+        }
+        (Physical::Text, None) => match reading {
+            None | Some(Reading::Text) => (Kind::Text, How::Text),
+            Some(Reading::Empty) => (Kind::Null, How::Null),
+            Some(Reading::Number | Reading::NonFinite) => (Kind::Number, How::TextNumber),
+            Some(Reading::Boolean) => (Kind::Boolean, How::TextBoolean),
+            Some(Reading::Temporal(shape)) => (temporal(shape.kind), How::TextTemporal(shape)),
+        },
+        (Physical::Null, None) => (Kind::Null, How::Typed),
+        (Physical::Other, None) => (Kind::Text, How::Displayed),
+        (physical, None) => (physical.kind(), How::Typed),
+    };
+    let has_zone = source.timezone.is_some();
+    let kind = if kind == Kind::Timestamp && has_zone {
+        Kind::Instant
+    } else {
+        kind
+    };
+    let is_text = physical == Physical::Text;
+    let reader = Reader {
+        index,
+        how,
+        zone: None,
+        offered: kind,
+        is_text,
+    };
+    Ok((
+        Offer {
+            physical,
+            kind,
+            has_zone,
+        },
+        reader,
+    ))
+}
+
+impl Reader {
+    /// Falls back to text, or to expecting the other sources' kind, once the kind is known.
+    fn settle(&mut self, kind: Kind, offer: &Offer) {
+        if kind == Kind::Text && offer.kind != Kind::Null {
+            self.how = if self.is_text { How::Text } else { How::Displayed };
+        }
+    }
+}
+
+/// Whether its times carry no zone of their own.
+fn needs_zone(reader: &Reader, offer: &Offer) -> bool {
+    match (&reader.how, offer.physical) {
+        (How::Typed, Physical::Timestamp { zoned, .. }) => !zoned,
+        (How::Typed, Physical::Date) => true,
+        (How::TextTemporal(shape), _) => shape.kind != TemporalKind::Instant,
+        (How::TextFormat(format), _) => format.kind() != TemporalKind::Instant,
+        _ => false,
+    }
+}
+
+fn zone(source: &Source<'_>) -> Result<Option<Zone>, Error> {
+    let Some(name) = &source.timezone else {
+        return Ok(None);
+    };
+    let zone = Zone::named(name).map_err(|error| Error::spec(format!("{}: {error}", source.name)))?;
+    Ok(Some(zone))
+}
+
+fn temporal(kind: TemporalKind) -> Kind {
+    match kind {
+        TemporalKind::Date => Kind::Date,
+        TemporalKind::Timestamp => Kind::Timestamp,
+        TemporalKind::Instant => Kind::Instant,
+        TemporalKind::Time => Kind::Time,
+    }
+}
+
+/// The coarsest precision of all sources; a date has as much as anyone.
+fn second_digits(kind: Kind, offers: &[Offer], notes: &mut Vec<String>) -> u32 {
+    if !kind.is_temporal() || kind == Kind::Date {
+        return 0;
+    }
+    let precisions = || offers.iter().filter_map(|offer| offer.physical.second_digits());
+    let (coarsest, finest) = (precisions().min().unwrap_or(0), precisions().max().unwrap_or(0));
+    if coarsest < finest {
+        let unit = match coarsest {
+            0 => "s",
+            3 => "ms",
+            _ => "µs",
+        };
+        notes.push(format!("compared at {unit}, the coarser precision"));
+    }
+    coarsest
+}
+
+fn encoding(kind: Kind, offers: &[Offer], carried: bool, text_scale: u32, second_digits: u32) -> Encoding {
+    match kind {
+        Kind::Text | Kind::Binary | Kind::Null => Encoding::Bytes,
+        Kind::Boolean => Encoding::Fixed { scale: 0 },
+        Kind::Date | Kind::Timestamp | Kind::Instant | Kind::Time => Encoding::Fixed { scale: second_digits },
+        Kind::Number => {
+            let any = |wanted: fn(&Physical) -> bool| offers.iter().any(|offer| wanted(&offer.physical));
+            let has_float = any(|it| *it == Physical::Float);
+            let has_exact = any(|it| matches!(it, Physical::Integer | Physical::Decimal { .. }));
+            let has_text = any(|it| *it == Physical::Text);
+            if has_float {
+                return if has_exact || has_text {
+                    Encoding::General
+                } else {
+                    Encoding::Float
+                };
+            }
+            let scale = offers.iter().map(|offer| match offer.physical {
+                Physical::Decimal { scale } => u32::try_from(scale).unwrap_or(0),
+                _ => 0,
+            });
+            let scale = scale.chain([text_scale]).max().unwrap_or(0);
+            if (has_text && !carried) || scale > MOST_FIXED_DECIMALS {
+                Encoding::General
+            } else {
+                Encoding::Fixed { scale }
+            }
+        }
+    }
+}
+
+fn in_words(offers: &[Offer], sources: &[Source<'_>]) -> String {
+    let parts: Vec<String> = (offers.iter().zip(sources))
+        .filter(|(offer, _)| offer.kind != Kind::Null)
+        .map(|(offer, source)| format!("{} in {}", offer.kind.name(), source.name))
+        .collect();
+    parts.join(", ")
+}
+
+fn disagreement(offers: &[Offer], sources: &[Source<'_>]) -> String {
+    let words = in_words(offers, sources);
+    let has = |kind: Kind| offers.iter().any(|offer| offer.kind == kind);
+    if has(Kind::Instant) && (has(Kind::Timestamp) || has(Kind::Date)) {
+        return format!("{words}: compared as text; declare a time zone for the times that carry none");
+    }
+    format!("{words}: compared as text")
+}
+
+/// The same values may be written in two ways here: `007` and `7`.
+fn drift(offers: &[Offer], sources: &[Source<'_>]) -> Option<String> {
+    let mut kinds = offers
+        .iter()
+        .map(|offer| offer.kind)
+        .filter(|kind| *kind != Kind::Null);
+    let first = kinds.next()?;
+    kinds
+        .any(|kind| kind != first)
+        .then(|| format!("type drift: {}", in_words(offers, sources)))
+}

@@ -1,0 +1,170 @@
+//! What a comparison says.
+
+/// The answer to a comparison.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Comparison {
+    /// The names of the sources; every `Vec` "per source" below is in this order.
+    pub sources: Vec<String>,
+    /// The names of the key columns.
+    pub key: Vec<String>,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Rows read, per source.
+    pub source_row_counts: Vec<u64>,
+    /// Groups present in every source.
+    pub matched_groups: u64,
+    /// Groups absent somewhere, counted for each source that has them.
+    pub unmatched_by_source: Vec<u64>,
+    /// Distinct groups.
+    pub rows_compared: u64,
+    /// Groups present everywhere and within every tolerance.
+    pub rows_matched: u64,
+    /// All other groups.
+    pub rows_unmatched: u64,
+    /// One per measure.
+    pub measures: Vec<MeasureReport>,
+    /// What the keys look like, per source.
+    pub key_report: Vec<KeyReport>,
+    /// Every column of every source and what became of it.
+    pub columns: Vec<ColumnReport>,
+    /// What makes the verdict UNMATCHED whatever the rows say: columns missing or of another type.
+    pub findings: Vec<Finding>,
+    /// Where the breaks are far more than the share of a value.
+    pub concentration: Vec<Concentration>,
+    /// The first breaks in the order of their keys, at most [`crate::Spec::limit`].
+    pub breaks: Vec<Break>,
+}
+
+/// The verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing unmatched, every tolerance passed, no finding.
+    Matched,
+    /// Anything else.
+    Unmatched,
+}
+
+/// What became of one measure (row by row: one column).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MeasureReport {
+    /// `amount`, or `sum(amount)`.
+    pub name: String,
+    /// `EXACT`, `ABSOLUTE`, `PERCENTAGE` or `DURATION`.
+    pub tolerance_type: &'static str,
+    /// The tolerance as written: `0.01`, `2d`, `-1d..+3d`; none when exact.
+    pub tolerance_value: Option<String>,
+    /// Groups present everywhere and within.
+    pub within: u64,
+    /// Groups present everywhere and outside.
+    pub outside: u64,
+    /// Whether no more are outside than allowed.
+    pub passed: bool,
+    /// The largest difference found between numbers (`0.03`) or times (`2d`), when any is outside.
+    pub largest_difference: Option<String>,
+    /// Control totals per source: the exact sum over all rows; `None` for what is not a number.
+    pub totals: Option<Vec<Option<String>>>,
+}
+
+/// What the keys of one source look like.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyReport {
+    /// Rows.
+    pub rows: u64,
+    /// Distinct keys.
+    pub distinct_keys: u64,
+    /// Keys that more than one row has.
+    pub duplicated_keys: u64,
+    /// Rows with a NULL in the key.
+    pub null_keys: u64,
+}
+
+/// One column, across the sources.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ColumnReport {
+    /// The name, after renaming.
+    pub name: String,
+    /// What it was used for.
+    pub role: Role,
+    /// What it was compared as: `number`, `boolean`, `date`, `timestamp`, `instant`, `time`, `text`, `binary`, `null`.
+    pub compared_as: Option<&'static str>,
+    /// Its type in each source (`Int64`, `text`, `text: number`, …); `None` where it is missing.
+    pub types: Vec<Option<String>>,
+    /// Anything a reader should know: `compared at ms, the coarser precision`, `type drift: …`.
+    pub notes: Vec<String>,
+}
+
+/// What a column was used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Part of the key.
+    Key,
+    /// Compared.
+    Compared,
+    /// Left out by the user, or not needed by any measure.
+    Ignored,
+    /// Not in every source.
+    Missing,
+}
+
+/// Something wrong with a column as a whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The column.
+    pub column: String,
+    /// What is wrong with it, in words: `missing in bank`, `number in ledger, text in bank`.
+    pub problem: String,
+}
+
+/// A value whose rows break far more often than others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Concentration {
+    /// The column.
+    pub column: String,
+    /// The value; `None` is NULL.
+    pub value: Option<String>,
+    /// Rows with the value, over all sources.
+    pub rows: u64,
+    /// Those of them in a break.
+    pub broken_rows: u64,
+    /// All rows, over all sources.
+    pub all_rows: u64,
+    /// All rows in a break.
+    pub all_broken_rows: u64,
+}
+
+/// One group that is not matched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Break {
+    /// The key, in canonical form; `None` is NULL.
+    pub key: Vec<Option<String>>,
+    /// Which sources have it.
+    pub present: Vec<bool>,
+    /// One per measure, in the order of [`Comparison::measures`].
+    pub cells: Vec<Cell>,
+}
+
+impl Break {
+    /// Whether every source has the group, so that a measure must be outside.
+    #[must_use]
+    pub fn is_outside(&self) -> bool {
+        self.present.iter().all(|&present| present)
+    }
+}
+
+/// One measure of a break.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cell {
+    /// As found in each source; the outer `None` is a source without the group, the inner one is NULL.
+    pub values: Vec<Option<Option<String>>>,
+    /// Why it is outside; `None` when within, or when the group is absent somewhere.
+    pub outside: Option<Outside>,
+}
+
+/// Why a measure is outside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outside {
+    /// The two sources furthest apart (or one and the reference).
+    pub pair: (usize, usize),
+    /// Second minus first, for numbers (`-0.03`) and times (`+2d`).
+    pub difference: Option<String>,
+}

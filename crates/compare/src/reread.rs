@@ -1,0 +1,243 @@
+//! The third step: reads chosen rows again, for their keys and values.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::Ordering;
+
+use arrow_array::RecordBatch;
+
+use crate::census::Census;
+use crate::decode::{Decoded, Values, decode};
+use crate::entry::{Raw, write_entry, write_key};
+use crate::error::Error;
+use crate::fingerprint::Seeds;
+use crate::ingest::{Block, on_threads, read_error};
+use crate::partition::Budget;
+use crate::plan::Plan;
+use crate::progress::Progress;
+use crate::sorter::Sorter;
+use crate::spec::Source;
+use crate::table::Selection;
+use crate::temporal::OrderEvidence;
+
+/// Reads chosen rows again.
+pub(crate) struct Reread<'a> {
+    pub(crate) sources: &'a [Source<'a>],
+    pub(crate) plan: &'a Plan,
+    pub(crate) seeds: &'a Seeds,
+    pub(crate) budget: &'a Budget,
+    pub(crate) progress: &'a Progress,
+    pub(crate) threads: usize,
+    pub(crate) blocks: &'a [Vec<Block>],
+    /// Bytes that sorting may hold in memory, over all threads.
+    pub(crate) sort_bytes: usize,
+}
+
+/// Some rows read again.
+struct Rows<'a> {
+    source: usize,
+    batch: &'a RecordBatch,
+    /// By column of the plan; those not asked for are all NULL.
+    columns: &'a [Decoded],
+    /// Where each row is in its part.
+    positions: &'a [usize],
+    part: usize,
+}
+
+/// The smallest keys among broken rows, with where their rows are.
+pub(crate) type FirstKeys = BTreeMap<Vec<u8>, Vec<(usize, usize, usize)>>;
+
+impl<'a> Reread<'a> {
+    /// Calls with the chosen rows of every source, on every thread.
+    fn read<T: Send>(
+        &self,
+        selections: &[Selection],
+        columns: &[usize],
+        start: impl Fn() -> T + Sync,
+        each: impl Fn(&mut T, &Rows<'_>) -> Result<(), Error> + Sync,
+    ) -> Result<Vec<T>, Error> {
+        let mut scans = Vec::new();
+        for (number, source) in self.sources.iter().enumerate() {
+            let indices: Vec<usize> = columns
+                .iter()
+                .map(|column| self.plan.columns[*column].readers[number].index)
+                .collect();
+            let scan = source.table.scan(&indices, Some(&selections[number]));
+            scans.push(scan.map_err(|error| read_error(source, error))?);
+        }
+        on_threads(self.threads, |stop| -> Result<T, Error> {
+            let mut state = start();
+            for (source, scan) in scans.iter().enumerate() {
+                let failed = |error| read_error(&self.sources[source], error);
+                while let Some(part) = scan.next_part().map_err(failed)? {
+                    let mut positions = selections[source][&part.number].set_indices();
+                    for batch in part.batches {
+                        self.progress.check()?;
+                        if stop.load(Ordering::Relaxed) {
+                            return Err(Error::Cancelled);
+                        }
+                        let batch = batch.map_err(failed)?;
+                        let positions: Vec<usize> = positions.by_ref().take(batch.num_rows()).collect();
+                        let decoded = self.decode(source, columns, &batch)?;
+                        let rows = Rows {
+                            source,
+                            batch: &batch,
+                            columns: &decoded,
+                            positions: &positions,
+                            part: part.number,
+                        };
+                        each(&mut state, &rows)?;
+                    }
+                }
+            }
+            Ok(state)
+        })
+    }
+
+    fn decode(&self, source: usize, columns: &[usize], batch: &RecordBatch) -> Result<Vec<Decoded>, Error> {
+        let null = || Decoded {
+            values: Values::Null,
+            nulls: None,
+        };
+        let mut decoded: Vec<Decoded> = self.plan.columns.iter().map(|_| null()).collect();
+        for (at, &column) in columns.iter().enumerate() {
+            let planned = &self.plan.columns[column];
+            let evidence = &mut OrderEvidence::default();
+            decoded[column] =
+                decode(planned, source, batch.column(at), evidence).map_err(|_| Error::Value {
+                    source_name: self.sources[source].name.clone(),
+                    column: planned.name.clone(),
+                    what: "it changed while it was being read".into(),
+                    hint: Some("compare a copy that nothing writes to".into()),
+                })?;
+        }
+        Ok(decoded)
+    }
+
+    /// Chosen rows in full, sorted; those in `decided` are only to be listed.
+    pub(crate) fn entries(&self, selections: &[Selection], decided: bool) -> Result<Vec<Sorter<'a>>, Error> {
+        let columns: Vec<usize> = (0..self.plan.columns.len()).collect();
+        let sorter = || Sorter::new(self.sort_bytes / self.threads, self.budget);
+        self.read(selections, &columns, sorter, |sorter, rows| {
+            let raw = Raw::new(self.plan, rows.source, rows.batch);
+            for row in 0..rows.batch.num_rows() {
+                sorter.push(|out| {
+                    write_entry(self.plan, rows.source, decided, rows.columns, &raw, row, out);
+                })?;
+            }
+            Ok(())
+        })
+    }
+
+    /// The smallest keys of the chosen rows; the values they have in columns with few are counted as broken.
+    pub(crate) fn first_keys(
+        &self,
+        selections: &[Selection],
+        limit: usize,
+        census: &mut Census,
+    ) -> Result<FirstKeys, Error> {
+        let columns: Vec<usize> = (0..self.plan.columns.len())
+            .filter(|column| self.plan.key.contains(column) || census.counts(*column))
+            .collect();
+        let start = || (FirstKeys::new(), Census::new(self.plan), Vec::new());
+        let counted: Vec<usize> = columns
+            .iter()
+            .copied()
+            .filter(|column| census.counts(*column))
+            .collect();
+        let found = self.read(selections, &columns, start, |(keys, counts, key), rows| {
+            for &column in &counted {
+                let count = rows.batch.num_rows();
+                self.seeds.words(column, &rows.columns[column], count, |_, word| {
+                    counts.tick(column, word)
+                });
+            }
+            for (row, &position) in rows.positions.iter().enumerate() {
+                key.clear();
+                write_key(self.plan, rows.columns, row, key);
+                keep_smallest(keys, key, (rows.source, rows.part, position), limit);
+            }
+            Ok(())
+        })?;
+        let mut all = FirstKeys::new();
+        for (keys, counts, _) in found {
+            census.add_broken(&counts);
+            for (key, places) in keys {
+                places
+                    .into_iter()
+                    .for_each(|place| keep_smallest(&mut all, &key, place, limit));
+            }
+        }
+        Ok(all)
+    }
+
+    /// The keys of the chosen rows, by source and locator.
+    pub(crate) fn keys(&self, selections: &[Selection]) -> Result<HashMap<(usize, u32), Vec<u8>>, Error> {
+        let parts: Vec<HashMap<usize, Vec<Block>>> =
+            self.blocks.iter().map(|blocks| by_part(blocks)).collect();
+        let found = self.read(selections, &self.plan.key, HashMap::new, |keys, rows| {
+            let blocks = &parts[rows.source][&rows.part];
+            for (row, &position) in rows.positions.iter().enumerate() {
+                let mut key = Vec::new();
+                write_key(self.plan, rows.columns, row, &mut key);
+                keys.insert((rows.source, locator_at(blocks, position)), key);
+            }
+            Ok(())
+        })?;
+        Ok(found.into_iter().flatten().collect())
+    }
+}
+
+fn keep_smallest(keys: &mut FirstKeys, key: &[u8], place: (usize, usize, usize), limit: usize) {
+    if let Some(places) = keys.get_mut(key) {
+        places.push(place);
+        return;
+    }
+    let is_full = keys.len() >= limit;
+    if is_full
+        && keys
+            .last_key_value()
+            .is_none_or(|(largest, _)| key > largest.as_slice())
+    {
+        return;
+    }
+    keys.insert(key.to_vec(), vec![place]);
+    if is_full {
+        keys.pop_last();
+    }
+}
+
+fn by_part(blocks: &[Block]) -> HashMap<usize, Vec<Block>> {
+    let mut parts: HashMap<usize, Vec<Block>> = HashMap::new();
+    blocks
+        .iter()
+        .for_each(|block| parts.entry(block.part).or_default().push(*block));
+    parts
+        .values_mut()
+        .for_each(|blocks| blocks.sort_unstable_by_key(|block| block.offset));
+    parts
+}
+
+fn locator_at(blocks: &[Block], position: usize) -> u32 {
+    let after = blocks.partition_point(|block| block.offset <= position);
+    let block = blocks[after - 1];
+    block.first + (position - block.offset) as u32
+}
+
+/// Chosen places as a selection; `rows` says how many rows each part has.
+pub(crate) fn selection_of(places: impl Iterator<Item = (usize, usize)>, blocks: &[Block]) -> Selection {
+    let mut chosen: HashMap<usize, Vec<usize>> = HashMap::new();
+    places.for_each(|(part, position)| chosen.entry(part).or_default().push(position));
+    let parts = by_part(blocks);
+    chosen
+        .into_iter()
+        .map(|(part, positions)| {
+            let rows: usize = parts[&part].iter().map(|block| block.rows as usize).sum();
+            let mut bits = arrow_buffer::BooleanBufferBuilder::new(rows);
+            bits.append_n(rows, false);
+            positions
+                .into_iter()
+                .for_each(|position| bits.set_bit(position, true));
+            (part, bits.finish())
+        })
+        .collect()
+}

@@ -1,0 +1,46 @@
+//! Values in the canonical form that reports show.
+
+use std::fmt::Write;
+
+use crate::decode::{Decoded, Values, display_seconds};
+use crate::kind::Kind;
+use crate::number::Number;
+use crate::plan::Column;
+use crate::temporal::TemporalKind;
+
+/// The value at a row in canonical form; `None` for NULL.
+pub(crate) fn show(column: &Column, decoded: &Decoded, row: usize) -> Option<String> {
+    if decoded.is_null(row) {
+        return None;
+    }
+    match &decoded.values {
+        Values::Bytes(bytes) => Some(show_bytes(column.kind, bytes.value(row))),
+        _ => decoded
+            .number(row, column.encoding)
+            .map(|number| show_number(column.kind, number)),
+    }
+}
+
+/// A number, truth value, date or time in canonical form.
+pub(crate) fn show_number(kind: Kind, number: Number) -> String {
+    match kind {
+        Kind::Boolean => (number != Number::ZERO).to_string(),
+        Kind::Date => display_seconds(number, TemporalKind::Date),
+        Kind::Timestamp => display_seconds(number, TemporalKind::Timestamp),
+        Kind::Instant => display_seconds(number, TemporalKind::Instant),
+        Kind::Time => display_seconds(number, TemporalKind::Time),
+        Kind::Null | Kind::Number | Kind::Text | Kind::Binary => number.to_string(),
+    }
+}
+
+/// Text as it is, binary in hexadecimal.
+pub(crate) fn show_bytes(kind: Kind, bytes: &[u8]) -> String {
+    if kind != Kind::Binary {
+        return String::from_utf8_lossy(bytes).into_owned();
+    }
+    bytes.iter().fold(String::from("0x"), |mut hex, byte| {
+        // Writing to a string cannot fail.
+        write!(hex, "{byte:02x}").unwrap_or_default();
+        hex
+    })
+}

@@ -1,0 +1,216 @@
+//! Builds text columns whose values point into the chunk they were read from.
+
+use std::sync::Arc;
+
+use arrow_array::builder::make_view;
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, StringViewArray};
+use arrow_buffer::{BooleanBufferBuilder, Buffer, NullBuffer, ScalarBuffer};
+use arrow_schema::{ArrowError, SchemaRef};
+
+/// A value of up to so many bytes is held by its view.
+const INLINE: usize = 12;
+
+/// Marks a field of the file that nobody asked for.
+const UNWANTED: usize = usize::MAX;
+
+/// The bits that a value of so many bytes has.
+const MASKS: [u128; INLINE + 1] = {
+    let mut masks = [0; INLINE + 1];
+    let mut len = 1;
+    while len <= INLINE {
+        masks[len] = (1 << (8 * len)) - 1;
+        len += 1;
+    }
+    masks
+};
+
+/// Which fields of a file become which columns.
+pub(crate) struct Layout {
+    /// The column that a field fills, or [`UNWANTED`].
+    slots: Vec<usize>,
+    /// The column that comes at each place of the batch; one may come twice.
+    order: Vec<usize>,
+    columns: usize,
+    schema: SchemaRef,
+}
+
+impl Layout {
+    pub fn new(fields: usize, wanted: &[usize], schema: SchemaRef) -> Self {
+        let mut slots = vec![UNWANTED; fields];
+        let mut columns = 0;
+        for &field in wanted {
+            if slots[field] == UNWANTED {
+                slots[field] = columns;
+                columns += 1;
+            }
+        }
+        let order = wanted.iter().map(|&field| slots[field]).collect();
+        Self {
+            slots,
+            order,
+            columns,
+            schema,
+        }
+    }
+
+    pub fn fields(&self) -> usize {
+        self.slots.len()
+    }
+}
+
+#[derive(Default)]
+struct Column {
+    views: Vec<u128>,
+    /// The rows that are NULL, which are few or none in most columns.
+    nulls: Vec<usize>,
+}
+
+/// The columns of one chunk.
+pub(crate) struct Columns<'l> {
+    layout: &'l Layout,
+    filled: Vec<Column>,
+    /// Values that are not in the chunk as they are meant, such as those with escapes.
+    rewritten: Vec<u8>,
+    rows: usize,
+}
+
+impl<'l> Columns<'l> {
+    /// Starts with room for the rows that a chunk of that many bytes may have.
+    pub fn new(layout: &'l Layout, chunk_len: usize) -> Self {
+        let rows = chunk_len / (8 * layout.fields().max(1));
+        let column = || Column {
+            views: Vec::with_capacity(rows),
+            nulls: Vec::new(),
+        };
+        Self {
+            layout,
+            filled: (0..layout.columns).map(|_| column()).collect(),
+            rewritten: Vec::new(),
+            rows: 0,
+        }
+    }
+
+    /// How many fields a record of the file has.
+    pub fn fields(&self) -> usize {
+        self.layout.fields()
+    }
+
+    /// Whether a field was asked for.
+    #[inline]
+    pub fn wants(&self, field: usize) -> bool {
+        self.slot(field) < self.filled.len()
+    }
+
+    #[inline]
+    fn slot(&self, field: usize) -> usize {
+        self.layout.slots.get(field).copied().unwrap_or(UNWANTED)
+    }
+
+    /// Adds `chunk[start..end]`, after which there are 16 more bytes.
+    #[inline]
+    pub fn push(&mut self, field: usize, chunk: &[u8], start: usize, end: usize) {
+        let slot = self.slot(field);
+        if let Some(column) = self.filled.get_mut(slot) {
+            column.views.push(view(chunk, start, end - start));
+        }
+    }
+
+    #[inline]
+    pub fn push_null(&mut self, field: usize) {
+        let slot = self.slot(field);
+        if let Some(column) = self.filled.get_mut(slot) {
+            column.nulls.push(column.views.len());
+            column.views.push(0);
+        }
+    }
+
+    /// Adds a value that `write` appends to the bytes it gets.
+    pub fn push_rewritten<T>(&mut self, field: usize, write: impl FnOnce(&mut Vec<u8>) -> T) -> T {
+        let start = self.rewritten.len();
+        let written = write(&mut self.rewritten);
+        let slot = self.slot(field);
+        if let Some(column) = self.filled.get_mut(slot) {
+            column
+                .views
+                .push(make_view(&self.rewritten[start..], 1, offset(start)));
+        }
+        written
+    }
+
+    /// Ends a row; every column has a value for it.
+    #[inline]
+    pub fn end_row(&mut self) {
+        self.rows += 1;
+    }
+
+    /// Gives the fields that the row in progress lacks a NULL, and ends it.
+    pub fn fill_row(&mut self) {
+        for column in &mut self.filled {
+            if column.views.len() == self.rows {
+                column.nulls.push(self.rows);
+                column.views.push(0);
+            }
+        }
+        self.rows += 1;
+    }
+
+    /// Makes the batch, whose text is in the given chunk.
+    pub fn finish(self, chunk: &Buffer) -> Result<RecordBatch, ArrowError> {
+        let buffers: Arc<[Buffer]> = if self.rewritten.is_empty() {
+            [chunk.clone()].into()
+        } else {
+            [chunk.clone(), Buffer::from_vec(self.rewritten)].into()
+        };
+        let array = |column: Column| {
+            let nulls = nulls(column.views.len(), &column.nulls);
+            StringViewArray::try_new(ScalarBuffer::from(column.views), Arc::clone(&buffers), nulls)
+        };
+        let arrays = self
+            .filled
+            .into_iter()
+            .map(|column| Ok(Arc::new(array(column)?) as ArrayRef));
+        let arrays = arrays.collect::<Result<Vec<_>, ArrowError>>()?;
+        let ordered = self
+            .layout
+            .order
+            .iter()
+            .map(|&slot| Arc::clone(&arrays[slot]))
+            .collect();
+        let options = RecordBatchOptions::new().with_row_count(Some(self.rows));
+        RecordBatch::try_new_with_options(Arc::clone(&self.layout.schema), ordered, &options)
+    }
+}
+
+/// The view of a value in the chunk: one load of 16 bytes instead of a copy of as many as there are.
+#[inline]
+fn view(chunk: &[u8], start: usize, len: usize) -> u128 {
+    let Some(head) = chunk[start..].first_chunk::<16>() else {
+        return make_view(&chunk[start..start + len], 0, offset(start));
+    };
+    let head = u128::from_le_bytes(*head);
+    match MASKS.get(len) {
+        Some(mask) => ((head & mask) << 32) | len as u128,
+        None => (u128::from(offset(start)) << 96) | ((head & MASKS[4]) << 32) | len as u128,
+    }
+}
+
+/// Chunks and what is rewritten of them stay far below 4 GiB, since records are limited.
+#[inline]
+fn offset(start: usize) -> u32 {
+    debug_assert!(u32::try_from(start).is_ok(), "a chunk has less than 4 GiB");
+    #[expect(clippy::cast_possible_truncation, reason = "a chunk has less than 4 GiB")]
+    let offset = start as u32;
+    offset
+}
+
+fn nulls(rows: usize, at: &[usize]) -> Option<NullBuffer> {
+    if at.is_empty() {
+        return None;
+    }
+    let mut present = BooleanBufferBuilder::new(rows);
+    present.append_n(rows, true);
+    for &row in at {
+        present.set_bit(row, false);
+    }
+    Some(NullBuffer::new(present.finish()))
+}

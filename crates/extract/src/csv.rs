@@ -1,0 +1,177 @@
+//! Text with delimiters: the dialect is detected, the records are read in parallel.
+//!
+//! A line without a single byte is skipped, except in a file of one column, where it is a row like any other (NULL, unless
+//! [`Empty::Text`](crate::Empty::Text) is set): a column of values some of which are missing would lose them otherwise.
+
+mod dialect;
+mod parse;
+
+use std::io::Read;
+
+use arrow_buffer::BooleanBuffer;
+use arrow_schema::{DataType, Field};
+
+use crate::column::Columns;
+use crate::error::{Error, Fault, Problem};
+use crate::format::Format;
+use crate::input::Input;
+use crate::text::{Cut, Grammar, Shape, Text, TextFile};
+use crate::{Empty, Options};
+use dialect::{Dialect, Record};
+
+/// How much of a file the dialect is detected from; a longer first record makes it more.
+const SAMPLE_BYTES: usize = 1 << 16;
+
+/// How long the first record may be.
+const HEADER_LIMIT: usize = 16 << 20;
+
+/// Reads records of one dialect.
+pub(crate) struct Csv {
+    dialect: Dialect,
+    empty: Empty,
+}
+
+impl Grammar for Csv {
+    fn cut(&self, text: &[u8]) -> Cut {
+        parse::cut(text, self.dialect)
+    }
+
+    fn parse(
+        &self,
+        text: &[u8],
+        len: usize,
+        only: Option<&BooleanBuffer>,
+        columns: &mut Columns,
+    ) -> Result<(), Fault> {
+        parse::records(text, len, self.dialect, self.empty, only, columns)
+    }
+
+    fn terminator(&self) -> u8 {
+        self.dialect.terminator
+    }
+}
+
+/// Looks at the beginning of a file and makes it ready to be read.
+pub(crate) fn open(input: Input, format: Format, options: &Options) -> Result<TextFile<Csv>, Error> {
+    for byte in [options.delimiter, options.quote].into_iter().flatten() {
+        if !byte.is_ascii() || matches!(byte, b'\r' | b'\n') {
+            let problem = format!(
+                "delimiter and quote are single ASCII characters other than line ends, not byte {byte}"
+            );
+            return Err(Error::Format {
+                path: input.name().to_owned(),
+                problem,
+            });
+        }
+    }
+    let text = Text::new(input, options.encoding.as_deref())?;
+    let tab = (format == Format::Tsv).then_some(b'\t');
+    let (sample, dialect, first) = beginning(&text, options.delimiter.or(tab), options.quote)?;
+    let header = options.header.unwrap_or(true);
+    let names = if header {
+        names(&text, &first, dialect)?
+    } else {
+        (0..first.cells.len()).map(|n| format!("column_{n}")).collect()
+    };
+    let start = if header { first.end } else { first.start };
+    let rows = memchr::memchr_iter(dialect.terminator, &sample[start..]).count() as u64;
+    let read = (sample.len() - start).max(1) as u64;
+    let left = text.len_hint().saturating_sub(start as u64);
+    let shape = Shape {
+        fields: names
+            .into_iter()
+            .map(|name| Field::new(name, DataType::Utf8View, true))
+            .collect(),
+        start: start as u64,
+        chunk_bytes: options.chunk_bytes,
+        rows_hint: Some(
+            u64::try_from(u128::from(left) * u128::from(rows) / u128::from(read)).unwrap_or(u64::MAX),
+        ),
+        described: described(format, dialect, header, &text),
+    };
+    Ok(TextFile::new(
+        text,
+        shape,
+        Csv {
+            dialect,
+            empty: options.empty,
+        },
+    ))
+}
+
+/// Reads enough to know the dialect and the first record.
+fn beginning(
+    text: &Text,
+    delimiter: Option<u8>,
+    quote: Option<u8>,
+) -> Result<(Vec<u8>, Dialect, Record), Error> {
+    let mut stream = text.open()?;
+    let mut sample = Vec::new();
+    let mut wanted = SAMPLE_BYTES;
+    loop {
+        let missing = (wanted - sample.len()) as u64;
+        stream
+            .by_ref()
+            .take(missing)
+            .read_to_end(&mut sample)
+            .map_err(|source| text.unreadable(source))?;
+        let whole = sample.len() < wanted;
+        let dialect = Dialect::detect(&sample, whole, delimiter, quote);
+        let fault = match dialect.first_record(&sample, whole) {
+            Ok(Some(first)) => return Ok((sample, dialect, first)),
+            Ok(None) if whole => {
+                return Err(Error::Empty {
+                    path: text.input.name().to_owned(),
+                });
+            }
+            Ok(None) if wanted >= HEADER_LIMIT => {
+                Fault::on_line_of(0, Problem::TooLong { limit: HEADER_LIMIT })
+            }
+            Ok(None) => {
+                wanted *= 4;
+                continue;
+            }
+            Err(fault) => fault,
+        };
+        return Err(text.error(0, fault, dialect.terminator));
+    }
+}
+
+fn names(text: &Text, first: &Record, dialect: Dialect) -> Result<Vec<String>, Error> {
+    let mut names: Vec<String> = Vec::with_capacity(first.cells.len());
+    for (index, cell) in first.cells.iter().enumerate() {
+        let problem = match std::str::from_utf8(&cell.text) {
+            Err(_) => Problem::Utf8,
+            Ok("") => Problem::EmptyName(index + 1),
+            Ok(name) if names.iter().any(|other| other == name) => Problem::SameName(name.to_owned()),
+            Ok(name) => {
+                names.push(name.to_owned());
+                continue;
+            }
+        };
+        return Err(text.error(0, Fault::at(cell.at, problem), dialect.terminator));
+    }
+    Ok(names)
+}
+
+fn described(format: Format, dialect: Dialect, header: bool, text: &Text) -> String {
+    let delimiter = match dialect.delimiter {
+        b'\t' => "tab".to_owned(),
+        byte => format!("'{}'", byte as char),
+    };
+    let quote = if dialect.quote == b'"' {
+        String::new()
+    } else {
+        format!(", quote {}", dialect.quote as char)
+    };
+    let lines = if dialect.terminator == b'\r' {
+        ", CR line ends"
+    } else {
+        ""
+    };
+    let header = if header { "header" } else { "no header" };
+    format!(
+        "{format}, delimiter {delimiter}{quote}{lines}, {}, {header}",
+        text.described()
+    )
+}

@@ -1,0 +1,226 @@
+//! The dialect of a CSV file, and its detection from the first records.
+
+use memchr::{memchr, memchr2};
+
+use crate::error::{Fault, Problem};
+
+/// How many records the dialect is judged by.
+const RECORDS: usize = 100;
+
+/// The candidates for a delimiter; of two that fit equally well the earlier wins, since a comma is also a decimal point.
+const DELIMITERS: [u8; 4] = [b'\t', b';', b'|', b','];
+
+/// How a CSV file is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Dialect {
+    pub delimiter: u8,
+    pub quote: u8,
+    /// The last byte of a record; a CR before an LF is not part of it, nor of the last field.
+    pub terminator: u8,
+}
+
+/// One field, without its quotes.
+#[derive(Debug)]
+pub(super) struct Cell {
+    pub text: Vec<u8>,
+    pub at: usize,
+    quoted: bool,
+}
+
+/// One record at the beginning of a file.
+#[derive(Debug)]
+pub(super) struct Record {
+    pub cells: Vec<Cell>,
+    pub start: usize,
+    pub end: usize,
+}
+
+/// How well a dialect explains the first records; the greater the better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Fit {
+    readable: bool,
+    /// Of a thousand records, those with as many fields as the first; 0 when that has only one.
+    alike: usize,
+    fields: usize,
+}
+
+impl Dialect {
+    /// Detects what is not given; `whole` says that the sample is the whole file.
+    pub fn detect(sample: &[u8], whole: bool, delimiter: Option<u8>, quote: Option<u8>) -> Self {
+        let terminator = if memchr(b'\n', sample).is_none() && memchr(b'\r', sample).is_some() {
+            b'\r'
+        } else {
+            b'\n'
+        };
+        let best = |quote: u8| {
+            let mut best: Option<(Fit, usize, Self)> = None;
+            for candidate in delimiter.map_or(DELIMITERS.to_vec(), |given| vec![given]) {
+                let dialect = Self {
+                    delimiter: candidate,
+                    quote,
+                    terminator,
+                };
+                let (fit, quoted) = dialect.fit(sample, whole);
+                if best.as_ref().is_none_or(|(other, ..)| fit > *other) {
+                    best = Some((fit, quoted, dialect));
+                }
+            }
+            best
+        };
+        let fallback = Self {
+            delimiter: delimiter.unwrap_or(b','),
+            quote: quote.unwrap_or(b'"'),
+            terminator,
+        };
+        let settle = |fit: Fit, dialect: Self| {
+            if fit.fields > 1 {
+                dialect
+            } else {
+                Self {
+                    quote: dialect.quote,
+                    ..fallback
+                }
+            }
+        };
+        let Some((fit, quoted, dialect)) = best(fallback.quote) else {
+            return fallback;
+        };
+        // The other quote is tried only where the usual one explains nothing.
+        let other = if quote.is_none() && (quoted == 0 || !fit.readable) {
+            best(b'\'')
+        } else {
+            None
+        };
+        match other {
+            Some((single, quoted, other)) if quoted > 0 && single.readable && single.alike >= fit.alike => {
+                settle(single, other)
+            }
+            _ => settle(fit, dialect),
+        }
+    }
+
+    /// The first record that is not a blank line, or `None` when the sample ends before it does.
+    pub fn first_record(self, sample: &[u8], whole: bool) -> Result<Option<Record>, Fault> {
+        let mut start = 0;
+        while let Some(record) = self.record(sample, start, whole)? {
+            if !record.is_blank() {
+                return Ok(Some(record));
+            }
+            start = record.end;
+        }
+        Ok(None)
+    }
+
+    fn fit(self, sample: &[u8], whole: bool) -> (Fit, usize) {
+        let (mut fields, mut records, mut alike, mut quoted, mut start) = (0, 0, 0, 0, 0);
+        let readable = loop {
+            match self.record(sample, start, whole) {
+                Err(_) => break false,
+                Ok(None) => break true,
+                Ok(Some(record)) => {
+                    start = record.end;
+                    if record.is_blank() {
+                        continue;
+                    }
+                    fields = if records == 0 { record.cells.len() } else { fields };
+                    records += 1;
+                    alike += usize::from(record.cells.len() == fields);
+                    quoted += record.cells.iter().filter(|cell| cell.quoted).count();
+                }
+            }
+            if records == RECORDS {
+                break true;
+            }
+        };
+        let alike = if fields > 1 { alike * 1000 / records } else { 0 };
+        (
+            Fit {
+                readable,
+                alike,
+                fields,
+            },
+            quoted,
+        )
+    }
+
+    /// The record that starts there, or `None` when the sample ends before it does.
+    fn record(self, sample: &[u8], start: usize, whole: bool) -> Result<Option<Record>, Fault> {
+        if start >= sample.len() {
+            return Ok(None);
+        }
+        let mut cells = Vec::new();
+        let mut at = start;
+        loop {
+            let quoted = sample.get(at) == Some(&self.quote);
+            let read = if quoted {
+                self.quoted(sample, at, whole)?
+            } else {
+                Some(self.plain(sample, at))
+            };
+            let Some((text, end)) = read else {
+                return Ok(None);
+            };
+            cells.push(Cell { text, at, quoted });
+            match sample.get(end) {
+                Some(&byte) if byte == self.delimiter => at = end + 1,
+                Some(_) => {
+                    return Ok(Some(Record {
+                        cells,
+                        start,
+                        end: end + 1,
+                    }));
+                }
+                None if whole => return Ok(Some(Record { cells, start, end })),
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// An unquoted field, and where the byte is that ends it.
+    fn plain(self, sample: &[u8], at: usize) -> (Vec<u8>, usize) {
+        let end =
+            memchr2(self.delimiter, self.terminator, &sample[at..]).map_or(sample.len(), |found| at + found);
+        let mut text = &sample[at..end];
+        if self.terminator == b'\n' && sample.get(end) != Some(&self.delimiter) {
+            text = text.strip_suffix(b"\r").unwrap_or(text);
+        }
+        (text.to_vec(), end)
+    }
+
+    /// A quoted field, and where the byte is that ends it; `None` when the sample ends first.
+    fn quoted(self, sample: &[u8], open: usize, whole: bool) -> Result<Option<(Vec<u8>, usize)>, Fault> {
+        let mut text = Vec::new();
+        let mut at = open + 1;
+        loop {
+            let Some(found) = memchr(self.quote, &sample[at..]) else {
+                return if whole {
+                    Err(Fault::on_line_of(open, Problem::Unclosed))
+                } else {
+                    Ok(None)
+                };
+            };
+            text.extend_from_slice(&sample[at..at + found]);
+            let after = at + found + 1;
+            match sample.get(after) {
+                Some(&byte) if byte == self.quote => {
+                    text.push(byte);
+                    at = after + 1;
+                }
+                Some(&byte) if byte == self.delimiter || byte == self.terminator => {
+                    return Ok(Some((text, after)));
+                }
+                Some(b'\r') if sample.get(after + 1).is_none_or(|&next| next == self.terminator) => {
+                    return Ok(Some((text, after + 1)));
+                }
+                Some(_) => return Err(Fault::at(after, Problem::AfterQuote)),
+                None => return Ok(Some((text, after))),
+            }
+        }
+    }
+}
+
+impl Record {
+    fn is_blank(&self) -> bool {
+        matches!(&self.cells[..], [cell] if cell.text.is_empty() && !cell.quoted)
+    }
+}

@@ -1,0 +1,216 @@
+//! What can keep a source from being read, said to the person who has to mend it.
+
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Why a source cannot be read; it always names the file.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Nothing is there.
+    #[error("{path}: no such file or directory{}", did_you_mean(near))]
+    Missing {
+        /// The path as it was given.
+        path: String,
+        /// Names in that directory that look alike.
+        near: Vec<String>,
+    },
+    /// A glob matches no file.
+    #[error(
+        "{path}: no file matches; quote the pattern so that the shell leaves it alone, and check the directory"
+    )]
+    NoMatch {
+        /// The pattern as it was given.
+        path: String,
+    },
+    /// A glob is malformed.
+    #[error("{path}: not a pattern: {source}")]
+    Pattern {
+        /// The pattern as it was given.
+        path: String,
+        /// What is wrong with it.
+        source: glob::PatternError,
+    },
+    /// A directory holds nothing that can be read.
+    #[error(
+        "{path}: no data files below this directory; known are .csv .tsv .jsonl .parquet .arrow, text also with .gz or .zst"
+    )]
+    NoData {
+        /// The directory as it was given.
+        path: String,
+    },
+    /// The format cannot be told.
+    #[error("{path}: cannot tell the format; say which it is: csv, tsv, jsonl, parquet or arrow")]
+    UnknownFormat {
+        /// The file.
+        path: String,
+    },
+    /// The content is not what the format says.
+    #[error("{path}: {problem}")]
+    Format {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The operating system refuses.
+    #[error("{path}: cannot be read: {source}")]
+    Read {
+        /// The file.
+        path: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Standard input or a pipe cannot be kept on disk.
+    #[error(
+        "{path}: cannot be kept in {directory} while it is read: {source}; free some space or choose another temporary directory"
+    )]
+    Spool {
+        /// What was being read.
+        path: String,
+        /// The temporary directory.
+        directory: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The file is another one than at the start.
+    #[error("{path}: the file changed while it was being read; run again when nobody writes to it")]
+    Changed {
+        /// The file.
+        path: String,
+    },
+    /// The file has no bytes at all.
+    #[error("{path}: the file is empty; not even a header is there")]
+    Empty {
+        /// The file.
+        path: String,
+    },
+    /// No encoding has this name.
+    #[error("{path}: no encoding is called {encoding:?}; try utf-8, utf-16le, latin1 or windows-1252")]
+    Encoding {
+        /// The file.
+        path: String,
+        /// The name as it was given.
+        encoding: String,
+    },
+    /// The files of one source do not have the same columns.
+    #[error("{path}: {problem}, unlike {first}; all files of one source need the same columns")]
+    Columns {
+        /// The odd file.
+        path: String,
+        /// The file it was compared with.
+        first: String,
+        /// How it differs.
+        problem: String,
+    },
+    /// A text is malformed.
+    #[error("{path}: line {line}{}: {problem}", at_column(*column))]
+    Text {
+        /// The file.
+        path: String,
+        /// The line, from 1.
+        line: u64,
+        /// The byte in the line, from 1, where one byte is to blame.
+        column: Option<u64>,
+        /// What is wrong there.
+        problem: Problem,
+    },
+    /// A Parquet or Arrow file is damaged.
+    #[error("{path}: damaged or not supported: {problem}; check that the file was written to its end")]
+    Damaged {
+        /// The file.
+        path: String,
+        /// What the decoder says.
+        problem: String,
+    },
+}
+
+/// What is wrong at one place of a text.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Problem {
+    /// A record has too few or too many fields.
+    #[error(
+        "{found} fields where {expected} are expected; fields that hold the delimiter or a newline must be quoted"
+    )]
+    Ragged {
+        /// How many there are.
+        found: usize,
+        /// How many the header has.
+        expected: usize,
+    },
+    /// A quoted field never ends.
+    #[error("the quote opened here is never closed")]
+    Unclosed,
+    /// A quoted field ends, and goes on.
+    #[error("text after a closing quote; a quote inside a quoted field is written twice")]
+    AfterQuote,
+    /// A record does not end within reason.
+    #[error("no end of this record within {} MiB; is this a text file with lines?", limit >> 20)]
+    TooLong {
+        /// The bytes a record may have.
+        limit: usize,
+    },
+    /// A byte sequence is not UTF-8.
+    #[error("not UTF-8; set the encoding, for example latin1")]
+    Utf8,
+    /// A byte sequence is not what the encoding allows.
+    #[error("not {0}; set another encoding")]
+    Encoding(String),
+    /// A column has no name.
+    #[error("the name of column {0} is empty; name it, or say that there is no header")]
+    EmptyName(usize),
+    /// Two columns share a name.
+    #[error("two columns are called {0:?}; rename one, or say that there is no header")]
+    SameName(String),
+    /// A line is not a JSON object.
+    #[error("{0}")]
+    Json(&'static str),
+    /// An object has a key twice.
+    #[error("the key {0:?} occurs twice in one object")]
+    SameKey(String),
+}
+
+/// A problem at an offset of a chunk of text, before the line is known.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    pub at: usize,
+    pub with_column: bool,
+    pub problem: Problem,
+}
+
+impl Fault {
+    pub fn at(at: usize, problem: Problem) -> Self {
+        Self {
+            at,
+            with_column: true,
+            problem,
+        }
+    }
+
+    pub fn on_line_of(at: usize, problem: Problem) -> Self {
+        Self {
+            at,
+            with_column: false,
+            problem,
+        }
+    }
+}
+
+/// Runs a decoder, which panics on some damaged files where it should fail.
+pub(crate) fn guarded<T, E: ToString>(decode: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
+    match catch_unwind(AssertUnwindSafe(decode)) {
+        Ok(result) => result.map_err(|error| error.to_string()),
+        Err(_) => Err("the decoder gave up on it".to_owned()),
+    }
+}
+
+fn did_you_mean(near: &[String]) -> String {
+    if near.is_empty() {
+        String::new()
+    } else {
+        format!("; did you mean {}?", near.join(" or "))
+    }
+}
+
+fn at_column(column: Option<u64>) -> String {
+    column.map_or_else(String::new, |column| format!(", column {column}"))
+}

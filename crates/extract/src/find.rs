@@ -1,0 +1,144 @@
+//! Finds the files that a path stands for.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+use crate::input::Input;
+use crate::{Options, format};
+
+/// The files of a source: one file, all data files below a directory, or what a glob matches; sorted.
+pub(crate) fn inputs(path: &str, options: &Options) -> Result<Vec<Input>, Error> {
+    let place = Path::new(path);
+    let paths = if place.is_dir() {
+        let found = below(place, options)?;
+        if found.is_empty() {
+            return Err(Error::NoData {
+                path: path.to_owned(),
+            });
+        }
+        found
+    } else if place.exists() {
+        vec![place.to_owned()]
+    } else if path.contains(['*', '?', '[']) {
+        matching(path, options)?
+    } else {
+        return Err(Error::Missing {
+            path: path.to_owned(),
+            near: near(place),
+        });
+    };
+    paths
+        .iter()
+        .map(|path| Input::at(path, &options.temp_dir))
+        .collect()
+}
+
+fn matching(pattern: &str, options: &Options) -> Result<Vec<PathBuf>, Error> {
+    // As in a directory, and in a shell, what starts with a dot has to be asked for.
+    let matching = glob::MatchOptions {
+        require_literal_leading_dot: true,
+        ..glob::MatchOptions::default()
+    };
+    let found = glob::glob_with(pattern, matching).map_err(|source| Error::Pattern {
+        path: pattern.to_owned(),
+        source,
+    })?;
+    let mut paths = Vec::new();
+    for path in found {
+        let path = path.map_err(|error| Error::Read {
+            path: error.path().display().to_string(),
+            source: error.into(),
+        })?;
+        if path.is_dir() {
+            paths.append(&mut below(&path, options)?);
+        } else {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    paths.dedup();
+    if paths.is_empty() {
+        Err(Error::NoMatch {
+            path: pattern.to_owned(),
+        })
+    } else {
+        Ok(paths)
+    }
+}
+
+/// The data files below a directory; a file without a known extension (`_SUCCESS`, `.crc`) is none.
+fn below(directory: &Path, options: &Options) -> Result<Vec<PathBuf>, Error> {
+    let mut found = Vec::new();
+    let mut open = vec![directory.to_owned()];
+    while let Some(directory) = open.pop() {
+        let read = |source| Error::Read {
+            path: directory.display().to_string(),
+            source,
+        };
+        for entry in fs::read_dir(&directory).map_err(read)? {
+            let entry = entry.map_err(read)?;
+            let path = entry.path();
+            if entry.file_name().as_encoded_bytes().starts_with(b".") {
+                continue;
+            }
+            // Directories behind links are left alone, since those can go round in circles.
+            if entry.file_type().map_err(read)?.is_dir() {
+                open.push(path);
+            } else if path.is_file() && (options.format.is_some() || format::by_name(&path).is_some()) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// The names beside a missing file that differ from its own by little.
+fn near(missing: &Path) -> Vec<String> {
+    let (Some(name), Some(directory)) = (
+        missing.file_name().and_then(|name| name.to_str()),
+        missing.parent(),
+    ) else {
+        return Vec::new();
+    };
+    let directory = if directory.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        directory
+    };
+    // A directory that cannot be listed has no hints to offer; the error is about the missing file.
+    let Ok(entries) = fs::read_dir(directory) else {
+        return Vec::new();
+    };
+    let stem = |name: &str| name.split('.').next().unwrap_or_default().to_lowercase();
+    let mut names: Vec<(usize, String)> = entries
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .map(|other| (distance(&name.to_lowercase(), &other.to_lowercase()), other))
+        .filter(|(distance, other)| {
+            *distance <= 1 + name.len() / 5 || (!stem(name).is_empty() && stem(name) == stem(other))
+        })
+        .collect();
+    names.sort();
+    names
+        .into_iter()
+        .take(3)
+        .map(|(_, name)| missing.with_file_name(name).display().to_string())
+        .collect()
+}
+
+/// How many letters have to change to turn one name into the other.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, left) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, right) in b.iter().enumerate() {
+            let changed = diagonal + usize::from(left != *right);
+            diagonal = row[j + 1];
+            row[j + 1] = changed.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}

@@ -1,0 +1,117 @@
+//! The formats a file can have, and how to tell them apart.
+
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+
+use crate::error::Error;
+use crate::input::Input;
+
+/// The format of a file, under whatever compression.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Text with delimiters.
+    Csv,
+    /// Text with tabs for delimiters.
+    Tsv,
+    /// One JSON object a line.
+    JsonLines,
+    /// Apache Parquet.
+    Parquet,
+    /// Arrow IPC, as a file or a stream.
+    Arrow,
+}
+
+/// No format has that name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no format is called {0:?}; known are csv, tsv, jsonl, parquet and arrow")]
+pub struct UnknownFormat(String);
+
+impl FromStr for Format {
+    type Err = UnknownFormat;
+
+    fn from_str(name: &str) -> Result<Self, UnknownFormat> {
+        match name {
+            "csv" | "txt" | "psv" => Ok(Self::Csv),
+            "tsv" | "tab" => Ok(Self::Tsv),
+            "jsonl" | "ndjson" | "json" => Ok(Self::JsonLines),
+            "parquet" | "pq" => Ok(Self::Parquet),
+            "arrow" | "arrows" | "feather" | "ipc" => Ok(Self::Arrow),
+            _ => Err(UnknownFormat(name.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Csv => "CSV",
+            Self::Tsv => "TSV",
+            Self::JsonLines => "JSON lines",
+            Self::Parquet => "Parquet",
+            Self::Arrow => "Arrow IPC",
+        })
+    }
+}
+
+/// How the bytes of a text file are packed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Compression {
+    Plain,
+    Gzip,
+    Zstd,
+}
+
+impl Compression {
+    pub fn of(head: &[u8]) -> Self {
+        if head.starts_with(&[0x1f, 0x8b]) {
+            Self::Gzip
+        } else if head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
+            Self::Zstd
+        } else {
+            Self::Plain
+        }
+    }
+}
+
+/// Tells the format by a file's extension, the one under `.gz` or `.zst` if it has such.
+pub(crate) fn by_name(path: &Path) -> Option<Format> {
+    let extension = |path: &Path| path.extension()?.to_str().map(str::to_ascii_lowercase);
+    let outer = extension(path)?;
+    if matches!(outer.as_str(), "gz" | "gzip" | "zst" | "zstd") {
+        extension(&path.with_extension("")).and_then(|inner| inner.parse().ok())
+    } else {
+        // Any other extension simply is none that is known.
+        outer.parse().ok()
+    }
+}
+
+/// Tells the format by what is in the file, else by its name.
+///
+/// What has no name (standard input) and is neither binary nor starts with an object is taken for CSV.
+pub(crate) fn of(input: &Input) -> Result<Format, Error> {
+    let (head, tail) = input.ends()?;
+    if head.starts_with(b"PAR1") && tail.ends_with(b"PAR1") {
+        return Ok(Format::Parquet);
+    }
+    let stream = head.starts_with(&[0xff; 4]) && head.len() >= 8;
+    if stream || (head.starts_with(b"ARROW1") && tail.ends_with(b"ARROW1")) {
+        return Ok(Format::Arrow);
+    }
+    if let Some(format) = input.path().and_then(by_name) {
+        return Ok(format);
+    }
+    let first = crate::text::first_bytes(input, Compression::of(&head))?;
+    let bom = encoding_rs::Encoding::for_bom(&first).map_or(0, |(_, length)| length);
+    // In UTF-16 every other byte of such a beginning is zero.
+    match first[bom..]
+        .iter()
+        .find(|byte| **byte != 0 && !byte.is_ascii_whitespace())
+    {
+        Some(b'{') => Ok(Format::JsonLines),
+        _ if input.path().is_none() => Ok(Format::Csv),
+        _ => Err(Error::UnknownFormat {
+            path: input.name().to_owned(),
+        }),
+    }
+}

@@ -1,0 +1,201 @@
+//! The bytes of one file, read by position so that threads do not disturb each other.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use ::bytes::Bytes as Block;
+use ::parquet::errors::ParquetError;
+use ::parquet::file::reader::{ChunkReader, Length};
+
+use crate::error::Error;
+
+/// One file of a source, which stays the same from scan to scan.
+pub(crate) struct Input {
+    name: String,
+    place: Place,
+    len: u64,
+    modified: Option<SystemTime>,
+}
+
+enum Place {
+    Path(PathBuf),
+    /// A temporary file without a name: it is gone with the process, however that ends.
+    Spool(Arc<File>),
+}
+
+impl Input {
+    /// Takes a file, or a pipe, which is spooled since it can be read only once.
+    pub fn at(path: &Path, temp_dir: &Path) -> Result<Self, Error> {
+        let name = path.display().to_string();
+        let read = |source| Error::Read {
+            path: name.clone(),
+            source,
+        };
+        let metadata = fs::metadata(path).map_err(read)?;
+        if metadata.is_file() {
+            let modified = metadata.modified().ok(); // Some file systems keep no times; the length is checked still.
+            return Ok(Self {
+                place: Place::Path(path.to_owned()),
+                len: metadata.len(),
+                modified,
+                name,
+            });
+        }
+        let mut pipe = File::open(path).map_err(read)?;
+        Self::spool(&name, &mut pipe, temp_dir)
+    }
+
+    /// Keeps all that a reader delivers in a temporary file.
+    pub fn spool(name: &str, reader: &mut dyn Read, temp_dir: &Path) -> Result<Self, Error> {
+        let spooled = |source| Error::Spool {
+            path: name.to_owned(),
+            directory: temp_dir.display().to_string(),
+            source,
+        };
+        let mut file = tempfile::tempfile_in(temp_dir).map_err(spooled)?;
+        let len = io::copy(reader, &mut file).map_err(spooled)?;
+        file.seek(SeekFrom::Start(0)).map_err(spooled)?;
+        Ok(Self {
+            name: name.to_owned(),
+            place: Place::Spool(Arc::new(file)),
+            len,
+            modified: None,
+        })
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// The path, for what has one.
+    pub fn path(&self) -> Option<&Path> {
+        match &self.place {
+            Place::Path(path) => Some(path),
+            Place::Spool(_) => None,
+        }
+    }
+
+    /// Opens the file anew, and refuses when it is no longer the same.
+    pub fn open(&self) -> Result<Bytes, Error> {
+        let file = match &self.place {
+            Place::Spool(file) => Arc::clone(file),
+            Place::Path(path) => {
+                let file = File::open(path).map_err(|source| self.unreadable(source))?;
+                let metadata = file.metadata().map_err(|source| self.unreadable(source))?;
+                if metadata.len() != self.len || metadata.modified().ok() != self.modified {
+                    return Err(Error::Changed {
+                        path: self.name.clone(),
+                    });
+                }
+                Arc::new(file)
+            }
+        };
+        Ok(Bytes { file, len: self.len })
+    }
+
+    /// The first and the last few bytes.
+    pub fn ends(&self) -> Result<(Vec<u8>, Vec<u8>), Error> {
+        let bytes = self.open()?;
+        let count = self.len.min(16);
+        let read = |at| bytes.exact(at, count).map_err(|source| self.unreadable(source));
+        Ok((read(0)?, read(self.len - count)?))
+    }
+
+    pub fn unreadable(&self, source: io::Error) -> Error {
+        Error::Read {
+            path: self.name.clone(),
+            source,
+        }
+    }
+
+    pub fn damaged(&self, problem: impl std::fmt::Display) -> Error {
+        Error::Damaged {
+            path: self.name.clone(),
+            problem: problem.to_string(),
+        }
+    }
+}
+
+/// An open file that is read by position only.
+#[derive(Clone)]
+pub(crate) struct Bytes {
+    file: Arc<File>,
+    len: u64,
+}
+
+impl Bytes {
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Reads exactly the given range, having checked that it can be there before any memory is asked for.
+    pub fn exact(&self, at: u64, count: u64) -> io::Result<Vec<u8>> {
+        if at.checked_add(count).is_none_or(|end| end > self.len) {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let count = usize::try_from(count).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        let mut buffer = vec![0; count];
+        self.reader(at).read_exact(&mut buffer)?;
+        Ok(buffer)
+    }
+
+    /// Reads on from a position up to the length the file had at first.
+    pub fn reader(&self, at: u64) -> Reader {
+        Reader {
+            bytes: self.clone(),
+            at,
+        }
+    }
+
+    #[cfg(unix)]
+    fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
+        std::os::unix::fs::FileExt::read_at(&*self.file, buffer, at)
+    }
+
+    #[cfg(windows)]
+    fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
+        std::os::windows::fs::FileExt::seek_read(&*self.file, buffer, at)
+    }
+}
+
+/// One reading of [`Bytes`], with a position of its own.
+pub(crate) struct Reader {
+    bytes: Bytes,
+    at: u64,
+}
+
+impl Read for Reader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.bytes.len.saturating_sub(self.at)).unwrap_or(usize::MAX);
+        let wanted = left.min(buffer.len());
+        let count = self.bytes.read_at(&mut buffer[..wanted], self.at)?;
+        self.at += count as u64;
+        Ok(count)
+    }
+}
+
+impl Length for Bytes {
+    fn len(&self) -> u64 {
+        self.len
+    }
+}
+
+impl ChunkReader for Bytes {
+    type T = BufReader<Reader>;
+
+    fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
+        // Only page headers are read this way, and they are short.
+        Ok(BufReader::with_capacity(512, self.reader(start)))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Block, ParquetError> {
+        Ok(self.exact(start, length as u64)?.into())
+    }
+}

@@ -1,0 +1,202 @@
+//! JSON lines: one object a line, a column for every key that any of them has.
+//!
+//! The keys are found by a pass over the whole file when it is opened, on all cores: a key may turn up first in the last
+//! line, and a sample would miss it. It costs about as much as one scan, and counts the rows besides.
+//!
+//! Strings become their text, numbers, `true` and `false` stay as written, `null` and a missing key are NULL, objects and
+//! arrays become their JSON without white space.
+
+mod syntax;
+
+use std::collections::HashMap;
+
+use arrow_buffer::BooleanBuffer;
+use arrow_schema::{DataType, Field};
+use memchr::memrchr;
+
+use crate::Options;
+use crate::column::Columns;
+use crate::error::{Error, Fault, Problem};
+use crate::input::Input;
+use crate::text::{Cut, Grammar, Shape, Text, TextFile};
+use syntax::{Cursor, Key, Value};
+
+/// Reads objects with known keys.
+#[derive(Default)]
+pub(crate) struct Json {
+    keys: Keys,
+}
+
+impl Grammar for Json {
+    fn cut(&self, text: &[u8]) -> Cut {
+        memrchr(b'\n', text).map_or(Cut::Nowhere, |at| Cut::At(at + 1))
+    }
+
+    fn parse(
+        &self,
+        text: &[u8],
+        len: usize,
+        only: Option<&BooleanBuffer>,
+        columns: &mut Columns,
+    ) -> Result<(), Fault> {
+        let mut cursor = Cursor::new(text, len);
+        let mut seen = Seen::new(self.keys.names.len());
+        let mut row = 0;
+        while cursor.next_object()? {
+            let wanted = only.is_none_or(|only| row < only.len() && only.value(row));
+            row += 1;
+            cursor.object(|key, value| {
+                let Some(field) = self.keys.of(&key, seen.next)? else {
+                    return Err(Fault::at(
+                        key.at,
+                        Problem::Json("a key that was not there when the file was opened"),
+                    ));
+                };
+                seen.mark(field, row, &key)?;
+                if wanted {
+                    add(columns, field, text, value)
+                } else {
+                    Ok(())
+                }
+            })?;
+            seen.next = 0;
+            if wanted {
+                columns.fill_row();
+            }
+        }
+        Ok(())
+    }
+
+    fn terminator(&self) -> u8 {
+        b'\n'
+    }
+}
+
+/// The keys in the order in which they first occur.
+#[derive(Default, Clone)]
+struct Keys {
+    names: Vec<String>,
+    places: HashMap<String, usize>,
+}
+
+impl Keys {
+    /// Finds a key of an object, which is mostly the one that follows the last.
+    #[inline]
+    fn of(&self, key: &Key, guess: usize) -> Result<Option<usize>, Fault> {
+        match self.names.get(guess) {
+            Some(name) if key.is(name) => Ok(Some(guess)),
+            _ => Ok(self.places.get(key.text()?.as_ref()).copied()),
+        }
+    }
+
+    fn add(&mut self, key: &str) -> usize {
+        let place = self.names.len();
+        self.names.push(key.to_owned());
+        self.places.insert(key.to_owned(), place);
+        place
+    }
+}
+
+/// Which keys the object in progress has had.
+struct Seen {
+    /// For each key the last row, from 1, that has it.
+    rows: Vec<usize>,
+    next: usize,
+}
+
+impl Seen {
+    fn new(keys: usize) -> Self {
+        Self {
+            rows: vec![0; keys],
+            next: 0,
+        }
+    }
+
+    #[inline]
+    fn mark(&mut self, field: usize, row: usize, key: &Key) -> Result<(), Fault> {
+        if field >= self.rows.len() {
+            self.rows.resize(field + 1, 0);
+        }
+        if self.rows[field] == row {
+            return Err(Fault::at(key.at, Problem::SameKey(key.text()?.into_owned())));
+        }
+        self.rows[field] = row;
+        self.next = field + 1;
+        Ok(())
+    }
+}
+
+fn add(columns: &mut Columns, field: usize, text: &[u8], value: Value) -> Result<(), Fault> {
+    match value {
+        Value::Null => columns.push_null(field),
+        Value::Plain(start, end) => columns.push(field, text, start, end),
+        Value::Escaped(start, end) if columns.wants(field) => {
+            return columns.push_rewritten(field, |out| syntax::unescape(text, start, end, out));
+        }
+        Value::Spaced(start, end) if columns.wants(field) => {
+            columns.push_rewritten(field, |out| syntax::compact(&text[start..end], out));
+        }
+        Value::Escaped(..) | Value::Spaced(..) => {}
+    }
+    Ok(())
+}
+
+/// Finds the keys of a file and makes it ready to be read.
+pub(crate) fn open(input: Input, options: &Options) -> Result<TextFile<Json>, Error> {
+    let path = input.name().to_owned();
+    let text = Text::new(input, options.encoding.as_deref())?;
+    let shape = Shape {
+        fields: Vec::new(),
+        start: 0,
+        chunk_bytes: options.chunk_bytes,
+        rows_hint: None,
+        described: format!("JSON lines, {}", text.described()),
+    };
+    let mut file = TextFile::new(text, shape, Json::default());
+    let mut keys = Keys::default();
+    let mut rows = 0;
+    for (found, count) in file.survey(keys_of)? {
+        for name in &found.names {
+            if !keys.places.contains_key(name) {
+                keys.add(name);
+            }
+        }
+        rows += count;
+    }
+    if keys.names.is_empty() {
+        return Err(Error::Format {
+            path,
+            problem: "no object in this file has a key, so there are no columns".to_owned(),
+        });
+    }
+    file.learn(|json, shape| {
+        shape.fields = keys
+            .names
+            .iter()
+            .map(|name| Field::new(name, DataType::Utf8View, true))
+            .collect();
+        shape.rows_hint = Some(rows);
+        json.keys = keys;
+    });
+    Ok(file)
+}
+
+/// The keys and the number of objects in a chunk, all of whose syntax is checked on the way.
+fn keys_of(text: &[u8], len: usize) -> Result<(Keys, u64), Fault> {
+    let mut cursor = Cursor::new(text, len);
+    let mut keys = Keys::default();
+    let mut seen = Seen::new(0);
+    let mut rows = 0;
+    while cursor.next_object()? {
+        rows += 1;
+        cursor.object(|key, _| {
+            let field = match keys.of(&key, seen.next)? {
+                Some(field) => field,
+                None => keys.add(&key.text()?),
+            };
+            seen.mark(field, rows, &key)
+        })?;
+        seen.next = 0;
+    }
+    Ok((keys, rows as u64))
+}

@@ -1,0 +1,97 @@
+//! Turns a source (a file, a directory, a glob, standard input) into Arrow batches.
+//!
+//! A [`Table`] is read in parts, by many threads at once and as often as needed; every scan yields the same parts with the
+//! same rows in the same order. Text formats deliver `Utf8View` columns only, so a numeral stays exactly as it was written.
+
+mod column;
+mod csv;
+mod error;
+mod find;
+mod format;
+mod input;
+mod ipc;
+mod json;
+mod parquet;
+mod table;
+mod text;
+
+use std::path::PathBuf;
+
+pub use error::{Error, Problem};
+pub use format::{Format, UnknownFormat};
+pub use table::{Batches, Part, Scan, Selection, Table};
+
+/// How a source is to be read; whatever is left open is detected.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The format; otherwise told by the first bytes and the file's extension.
+    pub format: Option<Format>,
+    /// The delimiter of a CSV file; otherwise one of `,` `;` tab `|`.
+    pub delimiter: Option<u8>,
+    /// The quote of a CSV file; otherwise `"` or `'`.
+    pub quote: Option<u8>,
+    /// Whether the first record of a CSV file names the columns (it does by default); if not, they are `column_0`, ….
+    pub header: Option<bool>,
+    /// The encoding of a text file by its WHATWG label (`latin1`, `utf-16le`); otherwise by its BOM, or UTF-8.
+    pub encoding: Option<String>,
+    /// What an empty CSV field means.
+    pub empty: Empty,
+    /// Where standard input and pipes are kept while they are read.
+    pub temp_dir: PathBuf,
+    /// How many bytes of text make a part; only tests have a reason to change it.
+    #[doc(hidden)]
+    pub chunk_bytes: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            format: None,
+            delimiter: None,
+            quote: None,
+            header: None,
+            encoding: None,
+            empty: Empty::Quoted,
+            temp_dir: std::env::temp_dir(),
+            chunk_bytes: 1 << 20,
+        }
+    }
+}
+
+/// What an empty CSV field means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Empty {
+    /// Unquoted it is NULL, quoted it is the empty text.
+    #[default]
+    Quoted,
+    /// It is NULL, quoted or not.
+    Null,
+    /// It is the empty text, quoted or not.
+    Text,
+}
+
+/// Opens a file, a directory, a glob, or `-` for standard input.
+///
+/// # Errors
+/// When there is nothing to read, when it cannot be told what it is, or when its files do not have the same columns.
+pub fn open(path: &str, options: &Options) -> Result<Table, Error> {
+    let inputs = if path == "-" {
+        vec![input::Input::spool(
+            "standard input",
+            &mut std::io::stdin().lock(),
+            &options.temp_dir,
+        )?]
+    } else {
+        find::inputs(path, options)?
+    };
+    Table::new(path, inputs, options)
+}
+
+/// Opens what a reader delivers, as [`open`] does with standard input; `name` stands for it in errors.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_reader(name: &str, mut reader: impl std::io::Read, options: &Options) -> Result<Table, Error> {
+    let spooled = input::Input::spool(name, &mut reader, &options.temp_dir)?;
+    Table::new(name, vec![spooled], options)
+}

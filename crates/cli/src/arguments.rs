@@ -1,0 +1,186 @@
+//! The command line.
+
+#![expect(
+    clippy::doc_markdown,
+    reason = "these comments are the help text, which has no markup"
+)]
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::report::Format;
+
+/// Compares tables exactly, fast and within a memory cap.
+#[derive(Debug, Parser)]
+#[command(name = "trueup", version)]
+pub struct Trueup {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What `trueup` does.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Compares two or more tables
+    #[command(after_help = EXITS, allow_negative_numbers = true)]
+    Diff(Box<Diff>),
+}
+
+const EXITS: &str = "SRC is a source's name, or its number from 0. Options that list things can be repeated, or take a list with commas.\n\
+    Exits with 0 for MATCHED, 1 for UNMATCHED, 2 for an error, 130 when interrupted.";
+
+/// What `trueup diff` takes.
+#[derive(Debug, Args)]
+pub struct Diff {
+    /// Files, directories, globs, or - for standard input: CSV, TSV, JSON lines, Parquet or Arrow, also .gz and .zst
+    #[arg(required = true, num_args = 1.., value_name = "[NAME=]PATH")]
+    pub sources: Vec<String>,
+
+    /// Columns that tell rows apart; without any, those that could are listed
+    #[arg(short, long, value_name = "COL,…", help_heading = "What to compare")]
+    pub key: Vec<String>,
+
+    /// An aggregate per key instead of each row: sum, count, count_distinct, min, max, avg or value
+    #[arg(short, long, value_name = "[NAME=]AGG(COL)", help_heading = "What to compare")]
+    pub measure: Vec<String>,
+
+    /// Only these columns
+    #[arg(
+        long,
+        value_name = "COL,…",
+        conflicts_with = "measure",
+        help_heading = "What to compare"
+    )]
+    pub compare: Vec<String>,
+
+    /// All columns but these
+    #[arg(long, value_name = "COL,…", help_heading = "What to compare")]
+    pub ignore: Vec<String>,
+
+    /// Gives a column of one source another name
+    #[arg(long, value_name = "SRC:FROM=TO", help_heading = "What to compare")]
+    pub rename: Vec<String>,
+
+    /// How far values may be apart: 0.01, 0.5%, 2d, -1d..+3d or exact; then ,base=larger|smaller|mean|SRC and ,allow=N|N%
+    #[arg(short, long, value_name = "COL=RULE", help_heading = "What counts as equal")]
+    pub tolerance: Vec<String>,
+
+    /// What is done to text first: trim, collapse_space, casefold, nfc
+    #[arg(
+        long,
+        alias = "normalize",
+        value_name = "COL=HOW,…",
+        help_heading = "What counts as equal"
+    )]
+    pub normalise: Vec<String>,
+
+    /// Columns where 1, yes, y, t and true are the same, and so are their opposites
+    #[arg(long, value_name = "COL,…", help_heading = "What counts as equal")]
+    pub boolean: Vec<String>,
+
+    /// How dates in a text column are written, such as %d/%m/%Y
+    #[arg(long, value_name = "[SRC:]COL=FMT", help_heading = "What counts as equal")]
+    pub date_format: Vec<String>,
+
+    /// The zone of times that carry none, such as Europe/Berlin
+    #[arg(long, value_name = "[SRC:]ZONE", help_heading = "What counts as equal")]
+    pub timezone: Vec<String>,
+
+    /// What to do with keys that repeat
+    #[arg(long, value_enum, help_heading = "What counts as equal")]
+    pub duplicates: Option<DuplicatePolicy>,
+
+    /// The source that the others are held against; without one, the two furthest apart count
+    #[arg(long, value_name = "SRC", help_heading = "What counts as equal")]
+    pub reference: Option<String>,
+
+    /// Decide everything by value, never by fingerprint
+    #[arg(long, help_heading = "What counts as equal")]
+    pub verify: bool,
+
+    /// How the report is written
+    #[arg(short, long, value_enum, default_value = "table", help_heading = "Results")]
+    pub format: Format,
+
+    /// Writes the report to a file
+    #[arg(short, long, value_name = "FILE", help_heading = "Results")]
+    pub output: Option<PathBuf>,
+
+    /// Writes every break to a file: .parquet, .csv or .jsonl
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
+    pub breaks: Option<PathBuf>,
+
+    /// How many breaks the report shows
+    #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Results")]
+    pub limit: usize,
+
+    /// When to use colours
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHEN",
+        default_value = "auto",
+        help_heading = "Results"
+    )]
+    pub color: Colours,
+
+    /// No progress, and no verdict beside --output
+    #[arg(short, long, help_heading = "Results")]
+    pub quiet: bool,
+
+    /// What the files are: csv, tsv, jsonl, parquet or arrow; otherwise detected
+    #[arg(long, value_name = "[SRC:]FORMAT", help_heading = "How files are read")]
+    pub input_format: Vec<String>,
+
+    /// What is between fields: one character, or tab; otherwise detected
+    #[arg(long, value_name = "[SRC:]CHAR", help_heading = "How files are read")]
+    pub delimiter: Vec<String>,
+
+    /// What is around fields: one character; otherwise detected
+    #[arg(long, value_name = "[SRC:]CHAR", help_heading = "How files are read")]
+    pub quote: Vec<String>,
+
+    /// The encoding of text files, such as latin1; otherwise by byte order mark, or UTF-8
+    #[arg(long, value_name = "[SRC:]LABEL", help_heading = "How files are read")]
+    pub encoding: Vec<String>,
+
+    /// What an empty CSV field is: quoted (NULL unless quoted), null, or text
+    #[arg(long, value_name = "[SRC:]MEANING", help_heading = "How files are read")]
+    pub empty: Vec<String>,
+
+    /// CSV files, or those of the sources named, have no header; columns are column_0, column_1, …
+    #[arg(long, value_name = "SRC,…", num_args = 0..=1, require_equals = true, default_missing_value = "", help_heading = "How files are read")]
+    pub no_header: Vec<String>,
+
+    /// How much memory to use: 2GB, 512MiB, or a share of what is free
+    #[arg(long, value_name = "SIZE", default_value = "60%", help_heading = "Cost")]
+    pub memory: String,
+
+    /// How many threads to use; one per processor by default
+    #[arg(long, value_name = "N", help_heading = "Cost")]
+    pub threads: Option<std::num::NonZeroUsize>,
+}
+
+/// What to do with keys that repeat.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DuplicatePolicy {
+    /// Take all rows of a key together; the default with --measure.
+    Aggregate,
+    /// Pair equal rows, then those with fewest differences; the default without.
+    Multiset,
+    /// Stop with an error.
+    Error,
+}
+
+/// When to use colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Colours {
+    /// On a terminal, unless `NO_COLOR` is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}

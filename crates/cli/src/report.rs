@@ -1,0 +1,90 @@
+//! What a comparison looks like to people and to programs.
+
+#![expect(
+    clippy::format_collect,
+    reason = "reports are short, and this is how they read best"
+)]
+
+mod html;
+mod html_chart;
+mod json;
+mod junit;
+mod markdown;
+mod marking;
+mod phrases;
+#[cfg(test)]
+mod samples;
+mod table;
+mod table_breaks;
+mod text_grid;
+
+use clap::ValueEnum;
+use trueup_compare::{Comparison, Verdict};
+
+pub use phrases::{rule, verdict_line};
+
+/// A finished comparison and where its sources came from.
+pub struct Report<'a> {
+    /// What was found.
+    pub comparison: &'a Comparison,
+    /// One per source.
+    pub inputs: &'a [Input],
+}
+
+/// Where a source came from.
+#[derive(Debug, Clone)]
+pub struct Input {
+    /// As given on the command line.
+    pub path: String,
+    /// What was detected: `CSV, ; between fields, UTF-8, with a header`.
+    pub read_as: String,
+}
+
+/// What the report is written as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For a terminal.
+    Table,
+    /// One object, described by docs/diff.schema.json.
+    Json,
+    /// For a comment on a pull request.
+    Markdown,
+    /// One file with charts, for a browser.
+    Html,
+    /// For a build server.
+    Junit,
+}
+
+/// What the place that a table is shown in can do.
+#[derive(Debug, Clone, Copy)]
+pub struct Look {
+    /// Characters in a line.
+    pub width: usize,
+    /// Whether escape codes for colours are understood.
+    pub colour: bool,
+}
+
+impl Look {
+    /// What goes into files and pipes.
+    pub const PLAIN: Self = Self {
+        width: 120,
+        colour: false,
+    };
+}
+
+impl Report<'_> {
+    /// Writes the report in a format; ends in a line break.
+    pub fn render(&self, format: Format, look: Look) -> String {
+        match format {
+            Format::Table => table::render(self, look),
+            Format::Json => json::render(self),
+            Format::Markdown => markdown::render(self),
+            Format::Html => html::render(self),
+            Format::Junit => junit::render(self),
+        }
+    }
+
+    fn matched(&self) -> bool {
+        self.comparison.verdict == Verdict::Matched
+    }
+}

@@ -1,0 +1,278 @@
+//! The report as one HTML file that needs no scripts, no network and no wide screen.
+
+use trueup_compare::{Break, Cell, Comparison};
+
+use super::phrases::{self, MANY};
+use super::{Report, html_chart, marking};
+
+const STYLE: &str = include_str!("html.css");
+
+/// Writes the page.
+pub fn render(report: &Report<'_>) -> String {
+    let comparison = report.comparison;
+    let class = if report.matched() { "matched" } else { "unmatched" };
+    let verdict = phrases::verdict(comparison);
+    let title = escaped(&format!("{verdict}: {}", comparison.sources.join(" against ")));
+    let sections: String = [
+        section("Groups", html_chart::groups(comparison)),
+        section("Sources", sources(report)),
+        section("Findings", findings(comparison)),
+        section(
+            "Columns with breaks",
+            html_chart::columns(comparison) + &columns(comparison),
+        ),
+        section("Where breaks concentrate", html_chart::concentration(comparison)),
+        section("Breaks", breaks(comparison)),
+        section("Notes", list(&phrases::notes(comparison), "note")),
+    ]
+    .concat();
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n\
+         </head>\n<body>\n<main>\n<h1 class=\"{class}\">{verdict}</h1>\n<p>{}</p>\n{sections}</main>\n</body>\n</html>\n",
+        escaped(&phrases::summary(comparison))
+    )
+}
+
+fn section(heading: &str, body: String) -> String {
+    if body.is_empty() {
+        return body;
+    }
+    format!("<section>\n<h2>{heading}</h2>\n{body}</section>\n")
+}
+
+/// A table that scrolls sideways by itself, also from the keyboard; cells are markup already.
+fn table(label: &str, headings: &[String], rows: &[Vec<String>]) -> String {
+    let head: String = headings
+        .iter()
+        .map(|heading| format!("<th scope=\"col\">{heading}</th>"))
+        .collect();
+    let body: String = (rows.iter())
+        .map(|row| {
+            let cells: String = row.iter().map(|cell| format!("<td>{cell}</td>")).collect();
+            format!("<tr>{cells}</tr>\n")
+        })
+        .collect();
+    format!(
+        "<div class=\"scroll\" role=\"region\" aria-label=\"{label}\" tabindex=\"0\">\n<table>\n\
+         <thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>\n</div>\n"
+    )
+}
+
+fn headings(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| escaped(name)).collect()
+}
+
+fn sources(report: &Report<'_>) -> String {
+    let comparison = report.comparison;
+    let head = headings(&[
+        "source",
+        "rows",
+        "unmatched",
+        "distinct keys",
+        "repeated keys",
+        "NULL in key",
+        "from",
+        "read as",
+    ]);
+    let rows: Vec<Vec<String>> = (comparison.sources.iter().zip(report.inputs).enumerate())
+        .map(|(source, (name, input))| {
+            let keys = &comparison.key_report[source];
+            let unmatched = comparison.unmatched_by_source[source];
+            let counts = [
+                keys.rows,
+                unmatched,
+                keys.distinct_keys,
+                keys.duplicated_keys,
+                keys.null_keys,
+            ];
+            let mut row = vec![escaped(name)];
+            row.extend(counts.map(phrases::count));
+            row.extend([escaped(&input.path), escaped(&input.read_as)]);
+            row
+        })
+        .collect();
+    table("Sources", &head, &rows)
+}
+
+fn findings(comparison: &Comparison) -> String {
+    let findings: Vec<String> = comparison
+        .findings
+        .iter()
+        .map(|finding| format!("{}: {}", finding.column, finding.problem))
+        .collect();
+    list(&findings, "finding")
+}
+
+fn list(items: &[String], noun: &str) -> String {
+    if items.is_empty() {
+        return String::new();
+    }
+    let more = phrases::more(items.len(), MANY, noun);
+    let items: String = (items.iter().take(MANY).chain(more.iter()))
+        .map(|item| format!("<li>{}</li>\n", escaped(item)))
+        .collect();
+    format!("<ul>\n{items}</ul>\n")
+}
+
+fn columns(comparison: &Comparison) -> String {
+    let broken = phrases::broken_measures(comparison);
+    if broken.is_empty() {
+        return String::new();
+    }
+    let mut head = headings(&["column", "rule", "outside", "share", "largest difference"]);
+    head.extend(
+        comparison
+            .sources
+            .iter()
+            .map(|source| escaped(&format!("total {source}"))),
+    );
+    let rows: Vec<Vec<String>> = (broken.iter().take(MANY))
+        .map(|measure| {
+            let mut row = vec![
+                escaped(&measure.name),
+                escaped(&phrases::rule(measure)),
+                phrases::count(measure.outside),
+                phrases::percent(measure.outside, measure.outside + measure.within),
+                escaped(measure.largest_difference.as_deref().unwrap_or_default()),
+            ];
+            let totals = (0..comparison.sources.len()).map(|source| phrases::total(measure, source));
+            row.extend(totals.map(|total| escaped(total.unwrap_or_default())));
+            row
+        })
+        .collect();
+    let more = phrases::more(broken.len(), MANY, "column").map(|more| format!("<p>{more}</p>\n"));
+    table("Columns with breaks", &head, &rows) + &more.unwrap_or_default()
+}
+
+fn breaks(comparison: &Comparison) -> String {
+    if comparison.breaks.is_empty() {
+        return String::new();
+    }
+    let mut head: Vec<String> = comparison.key.iter().map(|name| escaped(name)).collect();
+    head.push("column".to_owned());
+    head.extend(comparison.sources.iter().map(|name| escaped(name)));
+    head.push("difference".to_owned());
+    let rows: Vec<Vec<String>> = comparison
+        .breaks
+        .iter()
+        .flat_map(|found| break_rows(comparison, found))
+        .collect();
+    let shown = comparison.breaks.len();
+    let more = phrases::more(
+        usize::try_from(comparison.rows_unmatched).unwrap_or(shown),
+        shown,
+        "break",
+    );
+    table("Breaks", &head, &rows) + &more.map_or_else(String::new, |more| format!("<p>{more}</p>\n"))
+}
+
+fn break_rows(comparison: &Comparison, found: &Break) -> Vec<Vec<String>> {
+    let key = || found.key.iter().map(|part| value(part.as_deref(), None));
+    if !found.is_outside() {
+        let presence = (found.present.iter())
+            .map(|&has| if has { "present" } else { "<strong>absent</strong>" }.to_owned());
+        return vec![
+            key()
+                .chain([String::new()])
+                .chain(presence)
+                .chain([String::new()])
+                .collect(),
+        ];
+    }
+    (comparison.measures.iter().zip(&found.cells))
+        .filter_map(|(measure, cell)| {
+            let outside = cell.outside.as_ref()?;
+            let difference = escaped(outside.difference.as_deref().unwrap_or_default());
+            Some(
+                key()
+                    .chain([escaped(&measure.name)])
+                    .chain(values(cell, outside.pair))
+                    .chain([difference])
+                    .collect(),
+            )
+        })
+        .collect()
+}
+
+fn values(cell: &Cell, (first, second): (usize, usize)) -> Vec<String> {
+    let text = |source: usize| cell.values[source].as_ref().and_then(Option::as_deref);
+    let marks = text(first)
+        .zip(text(second))
+        .map(|(left, right)| marking::differing(left, right));
+    (0..cell.values.len())
+        .map(|source| match &marks {
+            Some((mark, _)) if source == first => value(text(source), Some(mark.clone())),
+            Some((_, mark)) if source == second => value(text(source), Some(mark.clone())),
+            _ => value(text(source), None),
+        })
+        .collect()
+}
+
+fn value(text: Option<&str>, mark: Option<std::ops::Range<usize>>) -> String {
+    let Some(text) = text else {
+        return "<i>NULL</i>".to_owned();
+    };
+    let cut = marking::Cut::new(text, mark.unwrap_or_default(), 200);
+    let (before, marked, after) = cut.parts();
+    let marked = if marked.is_empty() {
+        String::new()
+    } else {
+        format!("<mark>{}</mark>", escaped(marked))
+    };
+    format!("<code>{}{marked}{}</code>", escaped(before), escaped(after))
+}
+
+/// Text for an element or a quoted attribute.
+pub fn escaped(text: &str) -> String {
+    let mut html = String::with_capacity(text.len());
+    for character in phrases::visible(text).chars() {
+        match character {
+            '&' => html.push_str("&amp;"),
+            '<' => html.push_str("&lt;"),
+            '>' => html.push_str("&gt;"),
+            '"' => html.push_str("&quot;"),
+            '\'' => html.push_str("&#39;"),
+            other => html.push(other),
+        }
+    }
+    html
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Format, Look, samples};
+
+    #[test]
+    fn values_are_escaped_and_marked() {
+        let html = samples::unmatched(Format::Html, Look::PLAIN);
+        assert!(html.contains("<code>10.0<mark>3</mark></code>"), "{html}");
+        assert!(html.contains("&lt;<mark>one</mark>&gt;"), "{html}");
+        assert!(html.contains("&lt;JPY&gt;") && !html.contains("<JPY>"));
+        assert!(!html.contains("<script") && !html.contains("http"));
+    }
+
+    #[test]
+    fn every_element_is_closed() {
+        for html in [
+            samples::unmatched(Format::Html, Look::PLAIN),
+            samples::matched(Format::Html),
+        ] {
+            let mut open: Vec<&str> = Vec::new();
+            for tag in html
+                .split('<')
+                .skip(1)
+                .filter_map(|piece| piece.split('>').next())
+            {
+                let name = tag.split([' ', '\n']).next().unwrap();
+                if let Some(name) = name.strip_prefix('/') {
+                    assert_eq!(open.pop(), Some(name), "{tag}");
+                } else if !matches!(name, "!doctype" | "meta") && !tag.ends_with('/') {
+                    open.push(name);
+                }
+            }
+            assert!(open.is_empty(), "{open:?}");
+        }
+    }
+}

@@ -1,0 +1,581 @@
+//! The report as one JSON object, described by docs/diff.schema.json.
+
+#![expect(clippy::struct_field_names, reason = "the fields are those of the JSON")]
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::value::RawValue;
+use trueup_compare::{Break, Cell, ColumnReport, Comparison, KeyReport, MeasureReport, Role};
+
+use super::{Report, phrases};
+
+/// Writes the object, indented, its fields always in the same order.
+pub fn render(report: &Report<'_>) -> String {
+    let comparison = report.comparison;
+    let object = Object {
+        source_row_counts: by_source(comparison, &comparison.source_row_counts),
+        join_stats: JoinStats {
+            matched_groups: comparison.matched_groups,
+            unmatched_by_source: by_source(comparison, &comparison.unmatched_by_source),
+        },
+        tolerances: comparison.measures.iter().map(tolerance).collect(),
+        result: phrases::verdict(comparison),
+        rows_compared: comparison.rows_compared,
+        rows_matched: comparison.rows_matched,
+        rows_unmatched: comparison.rows_unmatched,
+        sources: sources(report),
+        key: &comparison.key,
+        key_report: Pairs(
+            comparison
+                .sources
+                .iter()
+                .map(String::as_str)
+                .zip(keys(comparison))
+                .collect(),
+        ),
+        columns: columns(comparison),
+        totals: Pairs(totals(comparison)),
+        findings: comparison
+            .findings
+            .iter()
+            .map(|finding| Finding {
+                column: &finding.column,
+                problem: &finding.problem,
+            })
+            .collect(),
+        concentration: concentration(comparison),
+        breaks: comparison
+            .breaks
+            .iter()
+            .map(|found| break_entry(comparison, found))
+            .collect(),
+    };
+    // Only a failing `Serialize` or a map key that is no string can make this fail, and there is neither.
+    let json = serde_json::to_string_pretty(&object).unwrap_or_else(|error| unreachable!("{error}"));
+    json + "\n"
+}
+
+/// Names and what belongs to them, in the order given.
+struct Pairs<'a, T>(Vec<(&'a str, T)>);
+
+impl<T: Serialize> Serialize for Pairs<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, value) in &self.0 {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+fn by_source<'a, T: Clone>(comparison: &'a Comparison, values: &[T]) -> Pairs<'a, T> {
+    Pairs(
+        comparison
+            .sources
+            .iter()
+            .map(String::as_str)
+            .zip(values.iter().cloned())
+            .collect(),
+    )
+}
+
+#[derive(serde::Serialize)]
+struct Object<'a> {
+    source_row_counts: Pairs<'a, u64>,
+    join_stats: JoinStats<'a>,
+    tolerances: Vec<Tolerance<'a>>,
+    result: &'static str,
+    rows_compared: u64,
+    rows_matched: u64,
+    rows_unmatched: u64,
+    sources: Vec<Source<'a>>,
+    key: &'a [String],
+    key_report: Pairs<'a, Keys>,
+    columns: Vec<Column<'a>>,
+    totals: Pairs<'a, Pairs<'a, Option<String>>>,
+    findings: Vec<Finding<'a>>,
+    concentration: Vec<Concentration<'a>>,
+    breaks: Vec<BreakEntry<'a>>,
+}
+
+#[derive(serde::Serialize)]
+struct JoinStats<'a> {
+    matched_groups: u64,
+    unmatched_by_source: Pairs<'a, u64>,
+}
+
+#[derive(serde::Serialize)]
+struct Tolerance<'a> {
+    measure_name: &'a str,
+    tolerance_type: &'static str,
+    tolerance_value: Option<Box<RawValue>>,
+    within_tolerance_count: u64,
+    outside_tolerance_count: u64,
+    passed: bool,
+    largest_difference: Option<&'a str>,
+}
+
+#[derive(serde::Serialize)]
+struct Source<'a> {
+    name: &'a str,
+    path: &'a str,
+    read_as: &'a str,
+}
+
+#[derive(serde::Serialize)]
+struct Keys {
+    rows: u64,
+    distinct_keys: u64,
+    duplicated_keys: u64,
+    null_keys: u64,
+}
+
+#[derive(serde::Serialize)]
+struct Column<'a> {
+    name: &'a str,
+    role: &'static str,
+    compared_as: Option<&'static str>,
+    types: Pairs<'a, Option<String>>,
+    notes: &'a [String],
+}
+
+#[derive(serde::Serialize)]
+struct Finding<'a> {
+    column: &'a str,
+    problem: &'a str,
+}
+
+#[derive(serde::Serialize)]
+struct Concentration<'a> {
+    column: &'a str,
+    value: Option<&'a str>,
+    rows: u64,
+    broken_rows: u64,
+    all_rows: u64,
+    all_broken_rows: u64,
+}
+
+#[derive(serde::Serialize)]
+struct BreakEntry<'a> {
+    key: Pairs<'a, Option<&'a str>>,
+    status: &'static str,
+    present_in: Vec<&'a str>,
+    measures: Vec<BrokenMeasure<'a>>,
+}
+
+#[derive(serde::Serialize)]
+struct BrokenMeasure<'a> {
+    measure_name: &'a str,
+    values: Pairs<'a, Option<&'a str>>,
+    outside: bool,
+    pair: Option<[&'a str; 2]>,
+    difference: Option<&'a str>,
+}
+
+fn tolerance(measure: &MeasureReport) -> Tolerance<'_> {
+    Tolerance {
+        measure_name: &measure.name,
+        tolerance_type: measure.tolerance_type,
+        tolerance_value: measure.tolerance_value.as_deref().map(numeral_or_text),
+        within_tolerance_count: measure.within,
+        outside_tolerance_count: measure.outside,
+        passed: measure.passed,
+        largest_difference: measure.largest_difference.as_deref(),
+    }
+}
+
+/// A numeral keeps its digits, which a float would not; a duration becomes a string.
+fn numeral_or_text(value: &str) -> Box<RawValue> {
+    let numeral = value.trim_end_matches('%');
+    let is_numeral = numeral.starts_with(|first: char| first == '-' || first.is_ascii_digit());
+    (RawValue::from_string(numeral.to_owned())
+        .ok()
+        .filter(|_| is_numeral))
+    .or_else(|| serde_json::value::to_raw_value(value).ok())
+    .unwrap_or_default()
+}
+
+fn sources<'a>(report: &Report<'a>) -> Vec<Source<'a>> {
+    (report.comparison.sources.iter().zip(report.inputs))
+        .map(|(name, input)| Source {
+            name,
+            path: &input.path,
+            read_as: &input.read_as,
+        })
+        .collect()
+}
+
+fn keys(comparison: &Comparison) -> impl Iterator<Item = Keys> {
+    comparison.key_report.iter().map(
+        |&KeyReport {
+             rows,
+             distinct_keys,
+             duplicated_keys,
+             null_keys,
+         }| Keys {
+            rows,
+            distinct_keys,
+            duplicated_keys,
+            null_keys,
+        },
+    )
+}
+
+fn columns<'a>(comparison: &'a Comparison) -> Vec<Column<'a>> {
+    let entry = |column: &'a ColumnReport| {
+        let ColumnReport {
+            name,
+            role,
+            compared_as,
+            types,
+            notes,
+        } = column;
+        let role = match role {
+            Role::Key => "key",
+            Role::Compared => "compared",
+            Role::Ignored => "ignored",
+            Role::Missing => "missing",
+        };
+        Column {
+            name,
+            role,
+            compared_as: *compared_as,
+            types: by_source(comparison, types),
+            notes,
+        }
+    };
+    comparison.columns.iter().map(entry).collect()
+}
+
+fn totals(comparison: &Comparison) -> Vec<(&str, Pairs<'_, Option<String>>)> {
+    (comparison.measures.iter())
+        .filter_map(|measure| {
+            Some((
+                measure.name.as_str(),
+                by_source(comparison, measure.totals.as_ref()?),
+            ))
+        })
+        .collect()
+}
+
+fn concentration(comparison: &Comparison) -> Vec<Concentration<'_>> {
+    (comparison.concentration.iter())
+        .map(|found| Concentration {
+            column: &found.column,
+            value: found.value.as_deref(),
+            rows: found.rows,
+            broken_rows: found.broken_rows,
+            all_rows: found.all_rows,
+            all_broken_rows: found.all_broken_rows,
+        })
+        .collect()
+}
+
+fn break_entry<'a>(comparison: &'a Comparison, found: &'a Break) -> BreakEntry<'a> {
+    let names = || comparison.sources.iter().map(String::as_str);
+    let is_outside = found.is_outside();
+    let measures = (comparison.measures.iter().zip(&found.cells))
+        .filter(|(_, cell)| cell.outside.is_some() || !is_outside)
+        .map(|(measure, cell)| broken_measure(comparison, &measure.name, cell))
+        .collect();
+    BreakEntry {
+        key: Pairs(
+            comparison
+                .key
+                .iter()
+                .map(String::as_str)
+                .zip(found.key.iter().map(Option::as_deref))
+                .collect(),
+        ),
+        status: if is_outside { "outside" } else { "unmatched" },
+        present_in: names()
+            .zip(&found.present)
+            .filter(|&(_, &has)| has)
+            .map(|(name, _)| name)
+            .collect(),
+        measures,
+    }
+}
+
+fn broken_measure<'a>(
+    comparison: &'a Comparison,
+    measure_name: &'a str,
+    cell: &'a Cell,
+) -> BrokenMeasure<'a> {
+    let outside = cell.outside.as_ref();
+    let present = (comparison.sources.iter().zip(&cell.values))
+        .filter_map(|(name, value)| Some((name.as_str(), value.as_ref()?.as_deref())));
+    BrokenMeasure {
+        measure_name,
+        values: Pairs(present.collect()),
+        outside: outside.is_some(),
+        pair: outside.map(|it| [it.pair.0, it.pair.1].map(|source| comparison.sources[source].as_str())),
+        difference: outside.and_then(|it| it.difference.as_deref()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Format, Look, samples};
+    use super::numeral_or_text;
+
+    #[test]
+    fn unmatched() {
+        insta::assert_snapshot!(samples::unmatched(Format::Json, Look::PLAIN), @r#"
+        {
+          "source_row_counts": {
+            "ledger": 1000,
+            "bank": 1005
+          },
+          "join_stats": {
+            "matched_groups": 980,
+            "unmatched_by_source": {
+              "ledger": 5,
+              "bank": 20
+            }
+          },
+          "tolerances": [
+            {
+              "measure_name": "amount",
+              "tolerance_type": "ABSOLUTE",
+              "tolerance_value": 0.01,
+              "within_tolerance_count": 975,
+              "outside_tolerance_count": 5,
+              "passed": false,
+              "largest_difference": "0.03"
+            },
+            {
+              "measure_name": "booked",
+              "tolerance_type": "DURATION",
+              "tolerance_value": "-1d..+3d",
+              "within_tolerance_count": 980,
+              "outside_tolerance_count": 0,
+              "passed": true,
+              "largest_difference": null
+            },
+            {
+              "measure_name": "note",
+              "tolerance_type": "EXACT",
+              "tolerance_value": null,
+              "within_tolerance_count": 978,
+              "outside_tolerance_count": 2,
+              "passed": false,
+              "largest_difference": null
+            }
+          ],
+          "result": "UNMATCHED",
+          "rows_compared": 1005,
+          "rows_matched": 975,
+          "rows_unmatched": 30,
+          "sources": [
+            {
+              "name": "ledger",
+              "path": "ledger.csv",
+              "read_as": "CSV, UTF-8, `,` `\"`"
+            },
+            {
+              "name": "bank",
+              "path": "bank.parquet",
+              "read_as": "Parquet"
+            }
+          ],
+          "key": [
+            "txn_id",
+            "account"
+          ],
+          "key_report": {
+            "ledger": {
+              "rows": 1000,
+              "distinct_keys": 999,
+              "duplicated_keys": 1,
+              "null_keys": 0
+            },
+            "bank": {
+              "rows": 1005,
+              "distinct_keys": 1005,
+              "duplicated_keys": 0,
+              "null_keys": 2
+            }
+          },
+          "columns": [
+            {
+              "name": "txn_id",
+              "role": "key",
+              "compared_as": "text",
+              "types": {
+                "ledger": "text",
+                "bank": "Utf8"
+              },
+              "notes": [
+                "type drift: 007 in ledger, 7 in bank"
+              ]
+            },
+            {
+              "name": "amount",
+              "role": "compared",
+              "compared_as": "number",
+              "types": {
+                "ledger": "text: number",
+                "bank": "Decimal128(18, 2)"
+              },
+              "notes": []
+            },
+            {
+              "name": "memo",
+              "role": "missing",
+              "compared_as": null,
+              "types": {
+                "ledger": "text",
+                "bank": null
+              },
+              "notes": []
+            }
+          ],
+          "totals": {
+            "amount": {
+              "ledger": "12345678901234567890.12",
+              "bank": "12345678901234567890.27"
+            }
+          },
+          "findings": [
+            {
+              "column": "memo",
+              "problem": "missing in bank"
+            }
+          ],
+          "concentration": [
+            {
+              "column": "ccy",
+              "value": "<JPY>",
+              "rows": 40,
+              "broken_rows": 12,
+              "all_rows": 2005,
+              "all_broken_rows": 35
+            }
+          ],
+          "breaks": [
+            {
+              "key": {
+                "txn_id": "T-1",
+                "account": "DE|01"
+              },
+              "status": "outside",
+              "present_in": [
+                "ledger",
+                "bank"
+              ],
+              "measures": [
+                {
+                  "measure_name": "amount",
+                  "values": {
+                    "ledger": "10.00",
+                    "bank": "10.03"
+                  },
+                  "outside": true,
+                  "pair": [
+                    "ledger",
+                    "bank"
+                  ],
+                  "difference": "0.03"
+                },
+                {
+                  "measure_name": "note",
+                  "values": {
+                    "ledger": "a long note that begins alike <one> and goes on & on, and ends alike as well",
+                    "bank": "a long note that begins alike <two> and goes on & on, and ends alike as well"
+                  },
+                  "outside": true,
+                  "pair": [
+                    "ledger",
+                    "bank"
+                  ],
+                  "difference": null
+                }
+              ]
+            },
+            {
+              "key": {
+                "txn_id": "T-2",
+                "account": null
+              },
+              "status": "outside",
+              "present_in": [
+                "ledger",
+                "bank"
+              ],
+              "measures": [
+                {
+                  "measure_name": "amount",
+                  "values": {
+                    "ledger": "7.5",
+                    "bank": null
+                  },
+                  "outside": true,
+                  "pair": [
+                    "ledger",
+                    "bank"
+                  ],
+                  "difference": null
+                }
+              ]
+            },
+            {
+              "key": {
+                "txn_id": "T-3",
+                "account": "DE02"
+              },
+              "status": "unmatched",
+              "present_in": [
+                "bank"
+              ],
+              "measures": [
+                {
+                  "measure_name": "amount",
+                  "values": {
+                    "bank": "1"
+                  },
+                  "outside": false,
+                  "pair": null,
+                  "difference": null
+                },
+                {
+                  "measure_name": "booked",
+                  "values": {
+                    "bank": "2026-02-01"
+                  },
+                  "outside": false,
+                  "pair": null,
+                  "difference": null
+                },
+                {
+                  "measure_name": "note",
+                  "values": {
+                    "bank": ""
+                  },
+                  "outside": false,
+                  "pair": null,
+                  "difference": null
+                }
+              ]
+            }
+          ]
+        }
+        "#);
+    }
+
+    #[test]
+    fn tolerances_keep_their_digits() {
+        let cases = [
+            ("0.010", "0.010"),
+            ("0.5%", "0.5"),
+            (
+                "12345678901234567890.000000000000000001",
+                "12345678901234567890.000000000000000001",
+            ),
+            ("2d", "\"2d\""),
+            ("-1d..+3d", "\"-1d..+3d\""),
+        ];
+        for (value, json) in cases {
+            assert_eq!(numeral_or_text(value).get(), json);
+        }
+    }
+}

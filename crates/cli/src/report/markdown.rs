@@ -1,0 +1,271 @@
+//! The report for a comment on a pull request.
+
+use trueup_compare::{Break, Comparison};
+
+use super::Report;
+use super::phrases::{self, MANY};
+
+/// Writes the report in GitHub's dialect.
+pub fn render(report: &Report<'_>) -> String {
+    let comparison = report.comparison;
+    let sign = if report.matched() { "✅" } else { "❌" };
+    let mut text = format!(
+        "## {sign} {}\n\n{}\n",
+        phrases::verdict(comparison),
+        phrases::summary(comparison)
+    );
+    let parts = [
+        ("Sources", sources(report)),
+        ("Findings", findings(comparison)),
+        ("Columns with breaks", columns(comparison)),
+        ("Where breaks concentrate", concentrations(comparison)),
+        ("Breaks", breaks(comparison)),
+    ];
+    for (heading, part) in parts {
+        if !part.is_empty() {
+            text.extend([format!("\n### {heading}\n\n{part}")]);
+        }
+    }
+    text
+}
+
+fn table(headings: &[String], rows: &[Vec<String>]) -> String {
+    let mut text = format!(
+        "| {} |\n|{}\n",
+        headings.join(" | "),
+        " --- |".repeat(headings.len())
+    );
+    for row in rows {
+        text.extend([format!("| {} |\n", row.join(" | "))]);
+    }
+    text
+}
+
+fn headings(names: &[&str]) -> Vec<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
+}
+
+fn sources(report: &Report<'_>) -> String {
+    let comparison = report.comparison;
+    let odd_keys = phrases::keys_are_odd(comparison);
+    let mut head = headings(&["source", "rows", "unmatched", "from"]);
+    if odd_keys {
+        head.extend(headings(&["repeated keys", "rows with NULL in the key"]));
+    }
+    let rows: Vec<Vec<String>> = (comparison.sources.iter().zip(report.inputs).enumerate())
+        .map(|(source, (name, input))| {
+            let mut row = vec![
+                code(name),
+                phrases::count(comparison.source_row_counts[source]),
+                phrases::count(comparison.unmatched_by_source[source]),
+                code(&input.path),
+            ];
+            if odd_keys {
+                let keys = &comparison.key_report[source];
+                row.extend([keys.duplicated_keys, keys.null_keys].map(phrases::count));
+            }
+            row
+        })
+        .collect();
+    table(&head, &rows)
+}
+
+fn findings(comparison: &Comparison) -> String {
+    let more = phrases::more(comparison.findings.len(), MANY, "finding");
+    (comparison.findings.iter().take(MANY))
+        .map(|finding| format!("{}: {}", code(&finding.column), code(&finding.problem)))
+        .chain(more)
+        .map(|line| format!("- {line}\n"))
+        .collect()
+}
+
+fn columns(comparison: &Comparison) -> String {
+    let broken = phrases::broken_measures(comparison);
+    if broken.is_empty() {
+        return String::new();
+    }
+    let mut head = headings(&["column", "rule", "outside", "share", "largest difference"]);
+    head.extend(
+        comparison
+            .sources
+            .iter()
+            .map(|source| format!("total {}", code(source))),
+    );
+    let rows: Vec<Vec<String>> = (broken.iter().take(MANY))
+        .map(|measure| {
+            let mut row = vec![
+                code(&measure.name),
+                phrases::rule(measure),
+                phrases::count(measure.outside),
+                phrases::percent(measure.outside, measure.outside + measure.within),
+                measure.largest_difference.clone().unwrap_or_default(),
+            ];
+            let totals = (0..comparison.sources.len()).map(|source| phrases::total(measure, source));
+            row.extend(totals.map(|total| total.unwrap_or_default().to_owned()));
+            row
+        })
+        .collect();
+    table(&head, &rows) + &more_line(broken.len(), "column")
+}
+
+fn concentrations(comparison: &Comparison) -> String {
+    let found = &comparison.concentration;
+    let lines: String = (found.iter().take(MANY))
+        .map(|it| {
+            let value = code(phrases::or_null(it.value.as_deref()));
+            format!(
+                "- {} = {value}: {}\n",
+                code(&it.column),
+                phrases::concentration(it)
+            )
+        })
+        .collect();
+    lines + &more_line(found.len(), "value")
+}
+
+fn more_line(all: usize, noun: &str) -> String {
+    phrases::more(all, MANY, noun).map_or_else(String::new, |more| format!("\n{more}\n"))
+}
+
+fn breaks(comparison: &Comparison) -> String {
+    if comparison.breaks.is_empty() {
+        return String::new();
+    }
+    let mut head: Vec<String> = comparison.key.iter().map(|name| code(name)).collect();
+    head.push("column".to_owned());
+    head.extend(comparison.sources.iter().map(|name| code(name)));
+    head.push("difference".to_owned());
+    let rows: Vec<Vec<String>> = comparison
+        .breaks
+        .iter()
+        .flat_map(|found| break_rows(comparison, found))
+        .collect();
+    let shown = comparison.breaks.len();
+    let rest = phrases::more(
+        usize::try_from(comparison.rows_unmatched).unwrap_or(shown),
+        shown,
+        "break",
+    );
+    table(&head, &rows) + &rest.map_or_else(String::new, |more| format!("\n{more}\n"))
+}
+
+fn break_rows(comparison: &Comparison, found: &Break) -> Vec<Vec<String>> {
+    let key = || {
+        found
+            .key
+            .iter()
+            .map(|part| part.as_deref().map_or_else(|| "NULL".to_owned(), code))
+    };
+    if !found.is_outside() {
+        let presence = found
+            .present
+            .iter()
+            .map(|&has| if has { "present" } else { "**absent**" }.to_owned());
+        return vec![
+            key()
+                .chain([String::new()])
+                .chain(presence)
+                .chain([String::new()])
+                .collect(),
+        ];
+    }
+    (comparison.measures.iter().zip(&found.cells))
+        .filter_map(|(measure, cell)| {
+            let outside = cell.outside.as_ref()?;
+            let values = cell.values.iter().map(|value| match value {
+                Some(Some(text)) => code(text),
+                _ => "NULL".to_owned(),
+            });
+            let difference = outside.difference.clone().unwrap_or_default();
+            Some(
+                key()
+                    .chain([code(&measure.name)])
+                    .chain(values)
+                    .chain([difference])
+                    .collect(),
+            )
+        })
+        .collect()
+}
+
+/// A code span, which keeps mentions, links and markup in the data from taking effect.
+fn code(text: &str) -> String {
+    if text.is_empty() {
+        return "''".to_owned();
+    }
+    let text = phrases::visible(text).replace('|', "\\|");
+    let longest = text
+        .split(|character| character != '`')
+        .map(str::len)
+        .max()
+        .unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    let space = if text.starts_with('`') || text.ends_with('`') {
+        " "
+    } else {
+        ""
+    };
+    format!("{fence}{space}{text}{space}{fence}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Format, Look, samples};
+    use super::code;
+
+    #[test]
+    fn unmatched() {
+        insta::assert_snapshot!(samples::unmatched(Format::Markdown, Look::PLAIN), @r#"
+        ## ❌ UNMATCHED
+
+        975 of 1,005 groups match, 5 outside a tolerance, 25 absent somewhere, 1 finding
+
+        ### Sources
+
+        | source | rows | unmatched | from | repeated keys | rows with NULL in the key |
+        | --- | --- | --- | --- | --- | --- |
+        | `ledger` | 1,000 | 5 | `ledger.csv` | 1 | 0 |
+        | `bank` | 1,005 | 20 | `bank.parquet` | 0 | 2 |
+
+        ### Findings
+
+        - `memo`: `missing in bank`
+
+        ### Columns with breaks
+
+        | column | rule | outside | share | largest difference | total `ledger` | total `bank` |
+        | --- | --- | --- | --- | --- | --- | --- |
+        | `amount` | ABSOLUTE 0.01 | 5 | 0.5% | 0.03 | 12345678901234567890.12 | 12345678901234567890.27 |
+        | `note` | EXACT | 2 | 0.2% |  |  |  |
+
+        ### Where breaks concentrate
+
+        - `ccy` = `<JPY>`: 12 of 40 rows in a break (30.0%; 1.7% overall)
+
+        ### Breaks
+
+        | `txn_id` | `account` | column | `ledger` | `bank` | difference |
+        | --- | --- | --- | --- | --- | --- |
+        | `T-1` | `DE\|01` | `amount` | `10.00` | `10.03` | 0.03 |
+        | `T-1` | `DE\|01` | `note` | `a long note that begins alike <one> and goes on & on, and ends alike as well` | `a long note that begins alike <two> and goes on & on, and ends alike as well` |  |
+        | `T-2` | NULL | `amount` | `7.5` | NULL |  |
+        | `T-3` | `DE02` |  | **absent** | present |  |
+
+        and 27 more breaks
+        "#);
+    }
+
+    #[test]
+    fn code_spans_hold_anything() {
+        let cases = [
+            ("a|b", "`a\\|b`"),
+            ("`x`", "`` `x` ``"),
+            ("", "''"),
+            ("a\nb", "`a\\nb`"),
+            ("<b>@me", "`<b>@me`"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(code(text), expected);
+        }
+    }
+}

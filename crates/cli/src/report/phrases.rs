@@ -1,0 +1,217 @@
+//! The words and numbers that all reports share.
+
+use trueup_compare::{
+    Break, ColumnReport, Comparison, Concentration, KeyReport, MeasureReport, Role, Verdict,
+};
+
+/// How many columns, findings or concentrations a report for people lists before "and N more".
+pub const MANY: usize = 20;
+
+/// The verdict in one line.
+pub fn verdict_line(comparison: &Comparison) -> String {
+    format!("{}: {}", verdict(comparison), summary(comparison))
+}
+
+/// `MATCHED` or `UNMATCHED`.
+pub fn verdict(comparison: &Comparison) -> &'static str {
+    match comparison.verdict {
+        Verdict::Matched => "MATCHED",
+        Verdict::Unmatched => "UNMATCHED",
+    }
+}
+
+/// The counts in one sentence.
+pub fn summary(comparison: &Comparison) -> String {
+    let mut parts = vec![format!(
+        "{} of {} match",
+        count(comparison.rows_matched),
+        counted(comparison.rows_compared, "group")
+    )];
+    let outside = outside_groups(comparison);
+    if outside > 0 {
+        parts.push(format!("{} outside a tolerance", count(outside)));
+    }
+    let absent = absent_groups(comparison);
+    if absent > 0 {
+        parts.push(format!("{} absent somewhere", count(absent)));
+    }
+    let findings = comparison.findings.len() as u64;
+    if findings > 0 {
+        parts.push(counted(findings, "finding"));
+    }
+    parts.join(", ")
+}
+
+/// Groups present everywhere with a measure outside.
+pub fn outside_groups(comparison: &Comparison) -> u64 {
+    comparison.matched_groups.saturating_sub(comparison.rows_matched)
+}
+
+/// Groups that some source lacks.
+pub fn absent_groups(comparison: &Comparison) -> u64 {
+    comparison.rows_compared.saturating_sub(comparison.matched_groups)
+}
+
+/// A count with commas between thousands.
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (position, digit) in digits.chars().enumerate() {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A count with its noun: `1 group`, `2 groups`.
+pub fn counted(number: u64, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", count(number))
+}
+
+/// A share in percent with one decimal, or more where that would be nothing.
+pub fn percent(part: u64, whole: u64) -> String {
+    if whole == 0 {
+        return "0.0%".to_owned();
+    }
+    let percent = part as f64 * 100.0 / whole as f64;
+    match percent {
+        tiny if part > 0 && tiny < 0.001 => "<0.001%".to_owned(),
+        small if part > 0 && small < 0.1 => format!("{small:.3}%"),
+        other => format!("{other:.1}%"),
+    }
+}
+
+/// The rule of a measure: `EXACT`, `ABSOLUTE 0.01`, `PERCENTAGE 0.5%`.
+pub fn rule(measure: &MeasureReport) -> String {
+    match &measure.tolerance_value {
+        None => measure.tolerance_type.to_owned(),
+        Some(value) if measure.tolerance_type == "PERCENTAGE" && !value.ends_with('%') => {
+            format!("PERCENTAGE {value}%")
+        }
+        Some(value) => format!("{} {value}", measure.tolerance_type),
+    }
+}
+
+/// Measures with something outside, those with most first.
+pub fn broken_measures(comparison: &Comparison) -> Vec<&MeasureReport> {
+    let mut broken: Vec<&MeasureReport> = comparison.measures.iter().filter(|it| it.outside > 0).collect();
+    broken.sort_by_key(|measure| std::cmp::Reverse(measure.outside));
+    broken
+}
+
+/// Whether the keys of any source repeat or have NULLs.
+pub fn keys_are_odd(comparison: &Comparison) -> bool {
+    let odd = |report: &KeyReport| report.duplicated_keys > 0 || report.null_keys > 0;
+    comparison.key_report.iter().any(odd)
+}
+
+/// Notes on columns that were used, as `column: note`.
+pub fn notes(comparison: &Comparison) -> Vec<String> {
+    let used = |column: &&ColumnReport| matches!(column.role, Role::Key | Role::Compared);
+    (comparison.columns.iter().filter(used))
+        .flat_map(|column| {
+            column
+                .notes
+                .iter()
+                .map(move |note| format!("{}: {note}", column.name))
+        })
+        .collect()
+}
+
+/// A concentration in words.
+pub fn concentration(found: &Concentration) -> String {
+    format!(
+        "{} of {} in a break ({}; {} overall)",
+        count(found.broken_rows),
+        counted(found.rows, "row"),
+        percent(found.broken_rows, found.rows),
+        percent(found.all_broken_rows, found.all_rows)
+    )
+}
+
+/// The control total of a source, where the measure has one.
+pub fn total(measure: &MeasureReport, source: usize) -> Option<&str> {
+    measure.totals.as_ref()?.get(source)?.as_deref()
+}
+
+/// A value that may be NULL.
+pub fn or_null(value: Option<&str>) -> &str {
+    value.unwrap_or("NULL")
+}
+
+/// The key of a break, as `a, b`.
+pub fn key(found: &Break) -> String {
+    let parts: Vec<String> = found
+        .key
+        .iter()
+        .map(|part| visible(or_null(part.as_deref())))
+        .collect();
+    parts.join(", ")
+}
+
+/// The names of the sources that have the group, or of those that lack it.
+pub fn sources_where(comparison: &Comparison, found: &Break, present: bool) -> String {
+    let names: Vec<&str> = (comparison.sources.iter().zip(&found.present))
+        .filter(|&(_, &has)| has == present)
+        .map(|(name, _)| name.as_str())
+        .collect();
+    names.join(", ")
+}
+
+/// `and 3 more columns`, when there are more than are shown.
+pub fn more(all: usize, shown: usize, noun: &str) -> Option<String> {
+    let rest = all.checked_sub(shown).filter(|&rest| rest > 0)?;
+    Some(format!(
+        "and {} more {noun}{}",
+        count(rest as u64),
+        if rest == 1 { "" } else { "s" }
+    ))
+}
+
+/// The text with control characters spelt out, so that a value cannot move the cursor or break a line.
+pub fn visible(text: &str) -> String {
+    if !text.chars().any(is_unprintable) {
+        return text.to_owned();
+    }
+    (text.chars())
+        .map(|character| {
+            if is_unprintable(character) {
+                character.escape_default().to_string()
+            } else {
+                character.to_string()
+            }
+        })
+        .collect()
+}
+
+/// Control characters, and those that reorder what is shown.
+fn is_unprintable(character: char) -> bool {
+    character.is_control() || matches!(character, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{count, more, percent, visible};
+
+    #[test]
+    fn counts_and_shares() {
+        let cases = [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")];
+        for (number, text) in cases {
+            assert_eq!(count(number), text);
+        }
+        assert_eq!(percent(1, 3), "33.3%");
+        assert_eq!(percent(0, 0), "0.0%");
+        assert_eq!(percent(1, 3000), "0.033%");
+        assert_eq!(percent(1, 1_000_000_000), "<0.001%");
+        assert_eq!(more(21, 20, "column").as_deref(), Some("and 1 more column"));
+        assert_eq!(more(20, 20, "column"), None);
+    }
+
+    #[test]
+    fn control_characters_are_spelt_out() {
+        assert_eq!(visible("a\n\u{1b}[31mb\u{202e}é"), "a\\n\\u{1b}[31mb\\u{202e}é");
+    }
+}

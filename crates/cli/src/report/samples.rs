@@ -1,0 +1,228 @@
+//! Comparisons for the tests of reports.
+
+use trueup_compare::{
+    Break, Cell, ColumnReport, Comparison, Concentration, Finding, KeyReport, MeasureReport, Outside, Role,
+    Verdict,
+};
+
+use super::{Format, Input, Look, Report};
+
+/// A ledger against a bank with a bit of everything.
+pub fn unmatched(format: Format, look: Look) -> String {
+    rendered(&ledger_against_bank(), format, look)
+}
+
+/// Two sources that agree.
+pub fn matched(format: Format) -> String {
+    let comparison = Comparison {
+        verdict: Verdict::Matched,
+        rows_compared: 1000,
+        rows_matched: 1000,
+        rows_unmatched: 0,
+        matched_groups: 1000,
+        source_row_counts: vec![1000, 1000],
+        unmatched_by_source: vec![0, 0],
+        measures: vec![measure("amount", "EXACT", None, [1000, 0])],
+        key_report: vec![keys(1000, 0, 0), keys(1000, 0, 0)],
+        columns: Vec::new(),
+        findings: Vec::new(),
+        concentration: Vec::new(),
+        breaks: Vec::new(),
+        ..ledger_against_bank()
+    };
+    rendered(&comparison, format, Look::PLAIN)
+}
+
+/// A hundred columns, all of them with breaks.
+pub fn wide(format: Format) -> String {
+    let measures: Vec<MeasureReport> = (0..100)
+        .map(|column| measure(&format!("column_{column}"), "EXACT", None, [900, 80]))
+        .collect();
+    rendered(
+        &Comparison {
+            measures,
+            breaks: Vec::new(),
+            ..ledger_against_bank()
+        },
+        format,
+        Look::PLAIN,
+    )
+}
+
+fn rendered(comparison: &Comparison, format: Format, look: Look) -> String {
+    let input = |path: &str, read_as: &str| Input {
+        path: path.to_owned(),
+        read_as: read_as.to_owned(),
+    };
+    let inputs = [
+        input("ledger.csv", "CSV, UTF-8, `,` `\"`"),
+        input("bank.parquet", "Parquet"),
+    ];
+    Report {
+        comparison,
+        inputs: &inputs,
+    }
+    .render(format, look)
+}
+
+fn ledger_against_bank() -> Comparison {
+    Comparison {
+        sources: names(&["ledger", "bank"]),
+        key: names(&["txn_id", "account"]),
+        verdict: Verdict::Unmatched,
+        source_row_counts: vec![1000, 1005],
+        matched_groups: 980,
+        unmatched_by_source: vec![5, 20],
+        rows_compared: 1005,
+        rows_matched: 975,
+        rows_unmatched: 30,
+        measures: vec![
+            measure("amount", "ABSOLUTE", Some("0.01"), [975, 5]),
+            measure("booked", "DURATION", Some("-1d..+3d"), [980, 0]),
+            measure("note", "EXACT", None, [978, 2]),
+        ],
+        key_report: vec![keys(1000, 1, 0), keys(1005, 0, 2)],
+        columns: vec![
+            column(
+                "txn_id",
+                Role::Key,
+                Some("text"),
+                &["text", "Utf8"],
+                &["type drift: 007 in ledger, 7 in bank"],
+            ),
+            column(
+                "amount",
+                Role::Compared,
+                Some("number"),
+                &["text: number", "Decimal128(18, 2)"],
+                &[],
+            ),
+            column("memo", Role::Missing, None, &["text"], &[]),
+        ],
+        findings: vec![Finding {
+            column: "memo".to_owned(),
+            problem: "missing in bank".to_owned(),
+        }],
+        concentration: vec![Concentration {
+            column: "ccy".to_owned(),
+            value: Some("<JPY>".to_owned()),
+            rows: 40,
+            broken_rows: 12,
+            all_rows: 2005,
+            all_broken_rows: 35,
+        }],
+        breaks: breaks(),
+    }
+}
+
+fn breaks() -> Vec<Break> {
+    let long = |middle: &str| {
+        format!("a long note that begins alike {middle} and goes on & on, and ends alike as well")
+    };
+    vec![
+        Break {
+            key: vec![text("T-1"), text("DE|01")],
+            present: vec![true, true],
+            cells: vec![
+                outside([Some("10.00"), Some("10.03")], Some("0.03")),
+                within(["2026-01-31", "2026-01-31"]),
+                outside([Some(&long("<one>")), Some(&long("<two>"))], None),
+            ],
+        },
+        Break {
+            key: vec![text("T-2"), None],
+            present: vec![true, true],
+            cells: vec![
+                outside([Some("7.5"), None], None),
+                within(["2026-01-31", "2026-01-31"]),
+                within(["line\nbreak", "line\nbreak"]),
+            ],
+        },
+        Break {
+            key: vec![text("T-3"), text("DE02")],
+            present: vec![false, true],
+            cells: ["1", "2026-02-01", ""]
+                .map(|value| Cell {
+                    values: vec![None, Some(text(value))],
+                    outside: None,
+                })
+                .into(),
+        },
+    ]
+}
+
+fn names(names: &[&str]) -> Vec<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
+}
+
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "a value that is not NULL, where one may be"
+)]
+fn text(text: &str) -> Option<String> {
+    Some(text.to_owned())
+}
+
+fn outside(values: [Option<&str>; 2], difference: Option<&str>) -> Cell {
+    let values = values.map(|value| Some(value.map(str::to_owned))).into();
+    Cell {
+        values,
+        outside: Some(Outside {
+            pair: (0, 1),
+            difference: difference.map(str::to_owned),
+        }),
+    }
+}
+
+fn within(values: [&str; 2]) -> Cell {
+    Cell {
+        values: values.map(|value| Some(text(value))).into(),
+        outside: None,
+    }
+}
+
+fn measure(
+    name: &str,
+    kind: &'static str,
+    value: Option<&str>,
+    [within, outside]: [u64; 2],
+) -> MeasureReport {
+    let is_number = kind == "ABSOLUTE";
+    MeasureReport {
+        name: name.to_owned(),
+        tolerance_type: kind,
+        tolerance_value: value.map(str::to_owned),
+        within,
+        outside,
+        passed: outside == 0,
+        largest_difference: (is_number && outside > 0).then(|| "0.03".to_owned()),
+        totals: is_number.then(|| vec![text("12345678901234567890.12"), text("12345678901234567890.27")]),
+    }
+}
+
+fn keys(rows: u64, duplicated_keys: u64, null_keys: u64) -> KeyReport {
+    KeyReport {
+        rows,
+        distinct_keys: rows - duplicated_keys,
+        duplicated_keys,
+        null_keys,
+    }
+}
+
+fn column(
+    name: &str,
+    role: Role,
+    compared_as: Option<&'static str>,
+    types: &[&str],
+    notes: &[&str],
+) -> ColumnReport {
+    let mut types: Vec<Option<String>> = types.iter().map(|&it| text(it)).collect();
+    types.resize(2, None);
+    ColumnReport {
+        name: name.to_owned(),
+        role,
+        compared_as,
+        types,
+        notes: names(notes),
+    }
+}

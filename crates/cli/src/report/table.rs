@@ -1,0 +1,289 @@
+//! The report for a terminal: the verdict first, then what led to it.
+
+use super::phrases::{self, MANY};
+use super::text_grid::{Field, Marks, lines, painted};
+use super::{Look, Report, table_breaks};
+
+/// Writes the report; plain text without colours, each part below its heading.
+pub fn render(report: &Report<'_>, look: Look) -> String {
+    let comparison = report.comparison;
+    let colour = if report.matched() { "1;32" } else { "1;31" };
+    let verdict = painted(phrases::verdict(comparison), Some(colour).filter(|_| look.colour));
+    let mut text = format!("{verdict}: {}\n", phrases::summary(comparison));
+    let parts = [
+        ("Sources", sources(report, look)),
+        ("Keys", keys(report, look)),
+        ("Findings", findings(report)),
+        ("Columns with breaks", columns(report, look)),
+        ("Where breaks concentrate", concentrations(report, look)),
+        (
+            &*table_breaks::heading(comparison),
+            table_breaks::render(comparison, look),
+        ),
+        ("Notes", notes(report)),
+    ];
+    for (heading, part) in parts {
+        if !part.is_empty() {
+            let heading = painted(heading, Some("1").filter(|_| look.colour));
+            text.extend([format!("\n{heading}\n{part}")]);
+        }
+    }
+    text
+}
+
+fn grid(headings: &[&str], rows: &[Vec<Field>], look: Look) -> String {
+    lines(
+        headings,
+        rows,
+        look.width,
+        if look.colour {
+            Marks::Colours
+        } else {
+            Marks::Carets
+        },
+    )
+}
+
+fn sources(report: &Report<'_>, look: Look) -> String {
+    let comparison = report.comparison;
+    let rows: Vec<Vec<Field>> = (comparison.sources.iter().zip(report.inputs).enumerate())
+        .map(|(source, (name, input))| {
+            vec![
+                Field::text(phrases::visible(name)),
+                Field::number(phrases::count(comparison.source_row_counts[source])),
+                Field::number(phrases::count(comparison.unmatched_by_source[source])),
+                Field::text(phrases::visible(&input.path)),
+                Field::text(phrases::visible(&input.read_as)),
+            ]
+        })
+        .collect();
+    grid(&["source", "rows", "unmatched", "from", "read as"], &rows, look)
+}
+
+fn keys(report: &Report<'_>, look: Look) -> String {
+    let comparison = report.comparison;
+    if !phrases::keys_are_odd(comparison) {
+        return String::new();
+    }
+    let rows: Vec<Vec<Field>> = (comparison.sources.iter().zip(&comparison.key_report))
+        .map(|(name, keys)| {
+            let counts = [
+                keys.rows,
+                keys.distinct_keys,
+                keys.duplicated_keys,
+                keys.null_keys,
+            ];
+            let mut row = vec![Field::text(phrases::visible(name))];
+            row.extend(counts.map(|number| Field::number(phrases::count(number))));
+            row
+        })
+        .collect();
+    grid(
+        &[
+            "source",
+            "rows",
+            "distinct keys",
+            "repeated keys",
+            "rows with NULL in the key",
+        ],
+        &rows,
+        look,
+    )
+}
+
+fn findings(report: &Report<'_>) -> String {
+    let findings = &report.comparison.findings;
+    let listed = findings
+        .iter()
+        .take(MANY)
+        .map(|finding| format!("{}: {}", finding.column, finding.problem));
+    list(listed, phrases::more(findings.len(), MANY, "finding"))
+}
+
+fn notes(report: &Report<'_>) -> String {
+    let notes = phrases::notes(report.comparison);
+    list(
+        notes.iter().take(MANY).cloned(),
+        phrases::more(notes.len(), MANY, "note"),
+    )
+}
+
+fn list(items: impl Iterator<Item = String>, more: Option<String>) -> String {
+    items
+        .map(|item| phrases::visible(&item))
+        .chain(more)
+        .map(|item| format!("  {item}\n"))
+        .collect()
+}
+
+fn columns(report: &Report<'_>, look: Look) -> String {
+    let comparison = report.comparison;
+    let broken = phrases::broken_measures(comparison);
+    if broken.is_empty() {
+        return String::new();
+    }
+    let with_totals = broken.iter().take(MANY).any(|measure| measure.totals.is_some());
+    let total_headings: Vec<String> = (comparison.sources.iter().filter(|_| with_totals))
+        .map(|source| format!("total {}", phrases::visible(source)))
+        .collect();
+    let mut headings = vec!["column", "rule", "outside", "share", "largest difference"];
+    headings.extend(total_headings.iter().map(String::as_str));
+    let rows: Vec<Vec<Field>> = (broken.iter().take(MANY))
+        .map(|measure| {
+            let allowed = if measure.passed { " (allowed)" } else { "" };
+            let mut row = vec![
+                Field::text(phrases::visible(&measure.name)),
+                Field::text(format!("{}{allowed}", phrases::rule(measure))),
+                Field::number(phrases::count(measure.outside)),
+                Field::number(phrases::percent(
+                    measure.outside,
+                    measure.outside + measure.within,
+                )),
+                Field::number(measure.largest_difference.as_deref().unwrap_or("")),
+            ];
+            let totals =
+                (0..total_headings.len()).map(|source| phrases::total(measure, source).unwrap_or(""));
+            row.extend(totals.map(Field::number));
+            row
+        })
+        .collect();
+    let more = phrases::more(broken.len(), MANY, "column").map(|more| format!("  {more}\n"));
+    grid(&headings, &rows, look) + &more.unwrap_or_default()
+}
+
+fn concentrations(report: &Report<'_>, look: Look) -> String {
+    let found = &report.comparison.concentration;
+    if found.is_empty() {
+        return String::new();
+    }
+    let rows: Vec<Vec<Field>> = (found.iter().take(MANY))
+        .map(|it| {
+            let value = phrases::visible(phrases::or_null(it.value.as_deref()));
+            vec![
+                Field::text(phrases::visible(&it.column)),
+                Field::text(value),
+                Field::text(phrases::concentration(it)),
+            ]
+        })
+        .collect();
+    let more = phrases::more(found.len(), MANY, "value").map(|more| format!("  {more}\n"));
+    grid(&["column", "value", "rows in breaks"], &rows, look) + &more.unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Format, Look, samples};
+
+    #[test]
+    fn unmatched_in_a_pipe() {
+        insta::assert_snapshot!(samples::unmatched(Format::Table, Look::PLAIN), @r#"
+        UNMATCHED: 975 of 1,005 groups match, 5 outside a tolerance, 25 absent somewhere, 1 finding
+
+        Sources
+          source   rows  unmatched  from          read as
+          ledger  1,000          5  ledger.csv    CSV, UTF-8, `,` `"`
+          bank    1,005         20  bank.parquet  Parquet
+
+        Keys
+          source   rows  distinct keys  repeated keys  rows with NULL in the key
+          ledger  1,000            999              1                          0
+          bank    1,005          1,005              0                          2
+
+        Findings
+          memo: missing in bank
+
+        Columns with breaks
+          column  rule           outside  share  largest difference             total ledger               total bank
+          amount  ABSOLUTE 0.01        5   0.5%                0.03  12345678901234567890.12  12345678901234567890.27
+          note    EXACT                2   0.2%
+
+        Where breaks concentrate
+          column  value  rows in breaks
+          ccy     <JPY>  12 of 40 rows in a break (30.0%; 1.7% overall)
+
+        Breaks (the first 3 of 30)
+          txn_id  account  column   ledger                                  bank                                    difference
+          T-1     DE|01    amount   10.00                                   10.03                                   0.03
+                                        ^                                       ^
+          T-1     DE|01    note     …s alike <one> and goes on & on, and …  …s alike <two> and goes on & on, and …
+                                              ^^^                                     ^^^
+          T-2     NULL     amount   7.5                                     NULL
+          T-3     DE02     (group)  absent                                  present
+
+        Notes
+          txn_id: type drift: 007 in ledger, 7 in bank
+        "#);
+    }
+
+    #[test]
+    fn unmatched_on_a_narrow_terminal() {
+        insta::assert_snapshot!(samples::unmatched(Format::Table, Look { width: 60, colour: false }), @r#"
+        UNMATCHED: 975 of 1,005 groups match, 5 outside a tolerance, 25 absent somewhere, 1 finding
+
+        Sources
+          source   rows  unmatched  from          read as
+          ledger  1,000          5  ledger.csv    CSV, UTF…`,` `"`
+          bank    1,005         20  bank.parquet  Parquet
+
+        Keys
+          source   rows  distinct keys  repeat… keys  rows w…e key
+          ledger  1,000            999             1             0
+          bank    1,005          1,005             0             2
+
+        Findings
+          memo: missing in bank
+
+        Columns with breaks
+          column  rule      outside  share  larg…nce  tota…ger  tota…ank
+          amount  ABSO….01        5   0.5%      0.03  1234….12  1234….27
+          note    EXACT           2   0.2%
+
+        Where breaks concentrate
+          column  value  rows in breaks
+          ccy     <JPY>  12 of 40 rows in a b…30.0%; 1.7% overall)
+
+        Breaks (the first 3 of 30)
+          txn_id  account  column   ledger     bank       diff…nce
+          T-1     DE|01    amount   10.00      10.03      0.03
+                                        ^          ^
+          T-1     DE|01    note     … <one> …  … <two> …
+                                       ^^^        ^^^
+          T-2     NULL     amount   7.5        NULL
+          T-3     DE02     (group)  absent     present
+
+        Notes
+          txn_id: type drift: 007 in ledger, 7 in bank
+        "#);
+    }
+
+    #[test]
+    fn matched() {
+        insta::assert_snapshot!(samples::matched(Format::Table), @r#"
+        MATCHED: 1,000 of 1,000 groups match
+
+        Sources
+          source   rows  unmatched  from          read as
+          ledger  1,000          0  ledger.csv    CSV, UTF-8, `,` `"`
+          bank    1,000          0  bank.parquet  Parquet
+        "#);
+    }
+
+    #[test]
+    fn colours_only_when_asked() {
+        let look = Look {
+            width: 100,
+            colour: true,
+        };
+        let coloured = samples::unmatched(Format::Table, look);
+        assert!(coloured.starts_with("\u{1b}[1;31mUNMATCHED\u{1b}[0m: "));
+        assert!(coloured.contains("10.0\u{1b}[1;4;33m3\u{1b}[0m"), "{coloured}");
+        assert!(!coloured.contains('^'));
+    }
+
+    #[test]
+    fn wide_tables_are_capped() {
+        let text = samples::wide(Format::Table);
+        assert!(text.contains("and 80 more columns"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 120));
+    }
+}

@@ -1,0 +1,118 @@
+//! The first breaks, side by side, with the part that differs marked.
+
+use trueup_compare::{Break, Cell, Comparison};
+
+use super::Look;
+use super::marking::differing;
+use super::phrases;
+use super::text_grid::{Field, Marks, lines};
+
+/// `Breaks`, and how many of them are shown.
+pub fn heading(comparison: &Comparison) -> String {
+    let shown = comparison.breaks.len() as u64;
+    if shown < comparison.rows_unmatched {
+        return format!(
+            "Breaks (the first {} of {})",
+            phrases::count(shown),
+            phrases::count(comparison.rows_unmatched)
+        );
+    }
+    "Breaks".to_owned()
+}
+
+/// One line per measure that is outside, one per group that is absent somewhere.
+pub fn render(comparison: &Comparison, look: Look) -> String {
+    let rows: Vec<Vec<Field>> = comparison
+        .breaks
+        .iter()
+        .flat_map(|found| break_rows(comparison, found))
+        .collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let names: Vec<String> = comparison
+        .key
+        .iter()
+        .chain(&comparison.sources)
+        .map(|name| phrases::visible(name))
+        .collect();
+    let (key, sources) = names.split_at(comparison.key.len());
+    let headings: Vec<&str> = (key.iter().map(String::as_str))
+        .chain(["column"])
+        .chain(sources.iter().map(String::as_str))
+        .chain(["difference"])
+        .collect();
+    lines(
+        &headings,
+        &rows,
+        look.width,
+        if look.colour {
+            Marks::Colours
+        } else {
+            Marks::Carets
+        },
+    )
+}
+
+fn break_rows(comparison: &Comparison, found: &Break) -> Vec<Vec<Field>> {
+    let key = || {
+        found
+            .key
+            .iter()
+            .map(|part| Field::text(phrases::visible(phrases::or_null(part.as_deref()))))
+    };
+    if !found.is_outside() {
+        let presence = found
+            .present
+            .iter()
+            .map(|&has| Field::text(if has { "present" } else { "absent" }));
+        let row = key()
+            .chain([Field::text("(group)")])
+            .chain(presence)
+            .chain([Field::text("")])
+            .collect();
+        return vec![row];
+    }
+    (comparison.measures.iter().zip(&found.cells))
+        .filter_map(|(measure, cell)| {
+            let outside = cell.outside.as_ref()?;
+            let difference = Field::text(outside.difference.as_deref().unwrap_or(""));
+            let name = Field::text(phrases::visible(&measure.name));
+            Some(
+                key()
+                    .chain([name])
+                    .chain(values(cell, outside.pair))
+                    .chain([difference])
+                    .collect(),
+            )
+        })
+        .collect()
+}
+
+/// The values of all sources, those of the pair that decided with their difference marked.
+fn values(cell: &Cell, (first, second): (usize, usize)) -> Vec<Field> {
+    let shown: Vec<String> = cell
+        .values
+        .iter()
+        .map(|value| shown(value.as_ref().map(Option::as_deref)))
+        .collect();
+    let is_value = |source: usize| matches!(&cell.values[source], Some(Some(_)));
+    let marks = (is_value(first) && is_value(second)).then(|| differing(&shown[first], &shown[second]));
+    (shown.into_iter().enumerate())
+        .map(|(source, text)| match &marks {
+            Some((mark, _)) if source == first => Field::marked(text, mark.clone()),
+            Some((_, mark)) if source == second => Field::marked(text, mark.clone()),
+            _ => Field::text(text),
+        })
+        .collect()
+}
+
+#[expect(clippy::option_option, reason = "absent and NULL are two things")]
+fn shown(value: Option<Option<&str>>) -> String {
+    match value {
+        None => "absent".to_owned(),
+        Some(None) => "NULL".to_owned(),
+        Some(Some("")) => "''".to_owned(),
+        Some(Some(text)) => phrases::visible(text),
+    }
+}

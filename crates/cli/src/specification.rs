@@ -1,0 +1,340 @@
+//! Turns the command line into what `extract` and `compare` take.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use trueup_compare::{Aggregate, Duplicates, Measure, Normaliser, Spec, near_miss};
+use trueup_extract::Empty;
+
+use crate::arguments::{Diff, DuplicatePolicy};
+use crate::failure::Failure;
+use crate::source_names::SourceNames;
+use crate::tolerance;
+
+/// What is declared for one source.
+#[derive(Debug, Clone, Default)]
+pub struct Declared {
+    /// New names by the table's own column names.
+    pub renames: BTreeMap<String, String>,
+    /// The zone of times that carry none.
+    pub timezone: Option<String>,
+    /// Formats of dates by column name, after renaming.
+    pub date_formats: BTreeMap<String, String>,
+}
+
+/// How each source is read.
+pub fn read_options(
+    options: &Diff,
+    sources: &SourceNames,
+    temp_dir: &Path,
+) -> Result<Vec<trueup_extract::Options>, Failure> {
+    let formats = sources.assign(&options.input_format, |text| {
+        text.parse()
+            .map_err(|error: trueup_extract::UnknownFormat| Failure::usage(error.to_string()))
+    })?;
+    let delimiters = sources.assign(&options.delimiter, |text| one_byte("--delimiter", text))?;
+    let quotes = sources.assign(&options.quote, |text| one_byte("--quote", text))?;
+    let encodings = sources.assign(&options.encoding, |text| Ok(text.to_owned()))?;
+    let empties = sources.assign(&options.empty, parse_empty)?;
+    let headless = headless(&options.no_header, sources)?;
+    Ok((0..sources.count())
+        .map(|source| trueup_extract::Options {
+            format: formats[source],
+            delimiter: delimiters[source],
+            quote: quotes[source],
+            header: headless[source].then_some(false),
+            encoding: encodings[source].clone(),
+            empty: empties[source].unwrap_or_default(),
+            temp_dir: temp_dir.to_owned(),
+            ..trueup_extract::Options::default()
+        })
+        .collect())
+}
+
+fn one_byte(option: &str, text: &str) -> Result<u8, Failure> {
+    match text.as_bytes() {
+        &[byte] if byte.is_ascii() => Ok(byte),
+        b"tab" | b"\\t" => Ok(b'\t'),
+        b"comma" => Ok(b','),
+        b"semicolon" => Ok(b';'),
+        _ => Err(Failure::usage_hint(
+            format!("{option} {text}: this is not one ASCII character"),
+            format!("write it in quotes, as {option} ';', or tab"),
+        )),
+    }
+}
+
+fn parse_empty(text: &str) -> Result<Empty, Failure> {
+    match text {
+        "quoted" => Ok(Empty::Quoted),
+        "null" => Ok(Empty::Null),
+        "text" => Ok(Empty::Text),
+        other => Err(Failure::usage_hint(
+            format!("--empty {other}: an empty field cannot mean that"),
+            "write quoted, null or text",
+        )),
+    }
+}
+
+fn headless(given: &[String], sources: &SourceNames) -> Result<Vec<bool>, Failure> {
+    let mut headless = vec![false; sources.count()];
+    for text in given {
+        if text.is_empty() {
+            headless.fill(true);
+            continue;
+        }
+        for source in text.split(',') {
+            headless[sources.find(source.trim())?] = true;
+        }
+    }
+    Ok(headless)
+}
+
+/// What is declared for each source.
+pub fn declared(
+    options: &Diff,
+    sources: &SourceNames,
+    columns: &[Vec<String>],
+) -> Result<Vec<Declared>, Failure> {
+    let mut declared = vec![Declared::default(); sources.count()];
+    for text in options
+        .rename
+        .iter()
+        .flat_map(|text| tolerance::assignments(text))
+    {
+        let parts = text
+            .split_once(':')
+            .and_then(|(source, rest)| Some((source, rest.split_once('=')?)));
+        let Some((source, (from, to))) = parts else {
+            return Err(Failure::usage_hint(
+                format!("--rename {text}: this is no renaming"),
+                format!(
+                    "write the source, the column and its new name: {}:old=new",
+                    sources.all()[0]
+                ),
+            ));
+        };
+        let source = sources.find(source)?;
+        declared[source].renames.insert(from.to_owned(), to.to_owned());
+    }
+    for (source, zone) in sources
+        .assign(&options.timezone, |text| Ok(text.to_owned()))?
+        .into_iter()
+        .enumerate()
+    {
+        declared[source].timezone = zone;
+    }
+    for text in &options.date_format {
+        declare_format(text, sources, columns, &mut declared)?;
+    }
+    Ok(declared)
+}
+
+fn declare_format(
+    text: &str,
+    sources: &SourceNames,
+    columns: &[Vec<String>],
+    declared: &mut [Declared],
+) -> Result<(), Failure> {
+    let (source, rest) = sources.scoped(text);
+    let Some((column, format)) = rest.split_once('=') else {
+        return Err(Failure::usage_hint(
+            format!("--date-format {text}: this names no column and format"),
+            "write it as booked=%d/%m/%Y, for one source as bank:booked=%d/%m/%Y",
+        ));
+    };
+    let wanted = |number: &usize| source.is_none_or(|source| source == *number);
+    let mut found = false;
+    for number in (0..sources.count()).filter(wanted) {
+        if has_column(&columns[number], &declared[number].renames, column) {
+            declared[number]
+                .date_formats
+                .insert(column.to_owned(), format.to_owned());
+            found = true;
+        }
+    }
+    if found {
+        return Ok(());
+    }
+    // `bnak:booked=…` looks like a column; whoever wrote it meant a source.
+    if let (None, Some((source, _))) = (source, column.split_once(':')) {
+        sources.find(source)?;
+    }
+    let place = source.map_or("any source", |source| &sources.all()[source]);
+    let known: Vec<String> = columns.iter().flatten().cloned().collect();
+    Err(no_column(column, place, &known))
+}
+
+fn has_column(columns: &[String], renames: &BTreeMap<String, String>, name: &str) -> bool {
+    columns
+        .iter()
+        .any(|column| renames.get(column).unwrap_or(column) == name)
+}
+
+fn no_column(column: &str, place: &str, known: &[String]) -> Failure {
+    let hint = match near_miss(column, known.iter().map(String::as_str)) {
+        Some(name) => format!("did you mean `{name}`?"),
+        None => format!("there are {}", first_names(known)),
+    };
+    Failure::usage_hint(format!("there is no column `{column}` in {place}"), hint)
+}
+
+fn first_names(names: &[String]) -> String {
+    let shown: Vec<&str> = names.iter().take(10).map(String::as_str).collect();
+    let more = if names.len() > shown.len() { ", …" } else { "" };
+    shown.join(", ") + more
+}
+
+/// What to compare, and what counts as equal.
+pub fn spec(options: &Diff, sources: &SourceNames, columns: &[String]) -> Result<Spec, Failure> {
+    Ok(Spec {
+        key: names(&options.key, columns),
+        measures: measures(&options.measure)?,
+        compare: names(&options.compare, columns),
+        ignore: names(&options.ignore, columns),
+        tolerances: tolerance::parse(&options.tolerance, sources)?,
+        normalisers: normalisers(&options.normalise)?,
+        booleans: names(&options.boolean, columns),
+        duplicates: options.duplicates.map(|policy| match policy {
+            DuplicatePolicy::Aggregate => Duplicates::Aggregate,
+            DuplicatePolicy::Multiset => Duplicates::Multiset,
+            DuplicatePolicy::Error => Duplicates::Error,
+        }),
+        reference: options
+            .reference
+            .as_deref()
+            .map(|source| sources.find(source))
+            .transpose()?,
+        verify: options.verify,
+        limit: options.limit,
+    })
+}
+
+/// Splits lists at commas, unless the whole is the name of a column.
+fn names(given: &[String], columns: &[String]) -> Vec<String> {
+    (given.iter())
+        .flat_map(|text| {
+            if columns.contains(text) {
+                return vec![text.clone()];
+            }
+            text.split(',')
+                .map(|name| name.trim().to_owned())
+                .filter(|name| !name.is_empty())
+                .collect()
+        })
+        .collect()
+}
+
+fn measures(given: &[String]) -> Result<Vec<Measure>, Failure> {
+    let texts = given.iter().flat_map(|text| text.split_inclusive(')'));
+    texts
+        .map(|text| text.trim_start_matches(',').trim())
+        .filter(|text| !text.is_empty())
+        .map(measure)
+        .collect()
+}
+
+fn measure(text: &str) -> Result<Measure, Failure> {
+    let refused = || {
+        Failure::usage_hint(
+            format!("`{text}` is no measure"),
+            "write sum(amount), count(*), or total=sum(amount); there are sum, count, count_distinct, min, max, avg and value",
+        )
+    };
+    let (call, column) = text
+        .strip_suffix(')')
+        .and_then(|text| text.split_once('('))
+        .ok_or_else(refused)?;
+    let (name, aggregate) = call
+        .rsplit_once('=')
+        .map_or((text, call), |(name, aggregate)| (name.trim(), aggregate));
+    let aggregate = match aggregate.trim() {
+        "sum" => Aggregate::Sum,
+        "count" => Aggregate::Count,
+        "count_distinct" => Aggregate::CountDistinct,
+        "min" => Aggregate::Min,
+        "max" => Aggregate::Max,
+        "avg" => Aggregate::Avg,
+        "value" => Aggregate::Value,
+        _ => return Err(refused()),
+    };
+    Ok(Measure {
+        name: name.to_owned(),
+        aggregate,
+        column: column.trim().to_owned(),
+    })
+}
+
+fn normalisers(given: &[String]) -> Result<BTreeMap<String, Vec<Normaliser>>, Failure> {
+    let mut normalisers: BTreeMap<String, Vec<Normaliser>> = BTreeMap::new();
+    for text in given {
+        let Some((column, how)) = text.rsplit_once('=') else {
+            return Err(Failure::usage_hint(
+                format!("--normalise {text}: this names no column"),
+                format!("write it as {text}=trim,casefold"),
+            ));
+        };
+        for word in how.split(',') {
+            let normaliser = match word.trim() {
+                "trim" => Normaliser::Trim,
+                "collapse_space" => Normaliser::CollapseSpace,
+                "casefold" => Normaliser::Casefold,
+                "nfc" => Normaliser::Nfc,
+                other => {
+                    return Err(Failure::usage_hint(
+                        format!("there is no normaliser `{other}`"),
+                        "there are trim, collapse_space, casefold and nfc",
+                    ));
+                }
+            };
+            normalisers.entry(column.to_owned()).or_default().push(normaliser);
+        }
+    }
+    Ok(normalisers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{measures, names, one_byte};
+
+    #[test]
+    fn measures_are_named_or_as_written() {
+        let given = [
+            "sum(amount),count(*)".to_owned(),
+            "total = count_distinct(a, b)".to_owned(),
+        ];
+        let found = measures(&given).unwrap();
+        let shown: Vec<String> = found
+            .iter()
+            .map(|it| format!("{} {:?} {}", it.name, it.aggregate, it.column))
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                "sum(amount) Sum amount",
+                "count(*) Count *",
+                "total CountDistinct a, b"
+            ]
+        );
+        for wrong in ["amount", "mean(amount)", "sum(amount", "sum"] {
+            assert!(measures(&[wrong.to_owned()]).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn lists_and_names_with_commas() {
+        let columns = ["last, first".to_owned(), "id".to_owned()];
+        assert_eq!(
+            names(&["last, first".to_owned(), "id, x".to_owned()], &columns),
+            ["last, first", "id", "x"]
+        );
+    }
+
+    #[test]
+    fn single_characters() {
+        assert_eq!(one_byte("--delimiter", "tab").unwrap(), b'\t');
+        assert_eq!(one_byte("--delimiter", ";").unwrap(), b';');
+        assert!(one_byte("--quote", "ab").is_err());
+        assert!(one_byte("--quote", "é").is_err());
+    }
+}

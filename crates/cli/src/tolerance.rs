@@ -1,0 +1,181 @@
+//! Reads `--tolerance`: `amount=0.01`, `rate=0.5%,base=smaller,allow=5`.
+
+use std::collections::BTreeMap;
+
+use trueup_compare::{Allow, Base, Rule, Tolerance, parse_rule};
+
+use crate::failure::Failure;
+use crate::source_names::SourceNames;
+
+/// Reads all of them, by column or measure.
+pub fn parse(given: &[String], sources: &SourceNames) -> Result<BTreeMap<String, Tolerance>, Failure> {
+    let mut tolerances = BTreeMap::new();
+    for text in given {
+        for (name, tolerance) in parse_one(text, sources)? {
+            if tolerances.insert(name.clone(), tolerance).is_some() {
+                return Err(Failure::usage(format!("`{name}` has two tolerances")));
+            }
+        }
+    }
+    Ok(tolerances)
+}
+
+/// One option: a tolerance and what belongs to it, perhaps more of them behind commas.
+fn parse_one(text: &str, sources: &SourceNames) -> Result<Vec<(String, Tolerance)>, Failure> {
+    let mut found: Vec<(String, Tolerance)> = Vec::new();
+    for piece in assignments(text) {
+        let Some((name, value)) = piece.rsplit_once('=') else {
+            return Err(Failure::usage_hint(
+                format!("`{piece}` is no tolerance"),
+                format!("name the column, and how far its values may be apart: {piece}=0.01"),
+            ));
+        };
+        match (name.trim(), found.last_mut()) {
+            ("base", Some((_, tolerance))) => set_base(tolerance, value.trim(), sources)?,
+            ("allow", Some((_, tolerance))) => tolerance.allow = parse_allow(value.trim())?,
+            _ => {
+                let rule =
+                    parse_rule(value.trim()).map_err(|error| Failure::usage(format!("{name}: {error}")))?;
+                found.push((
+                    name.to_owned(),
+                    Tolerance {
+                        rule,
+                        allow: Allow::None,
+                    },
+                ));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Splits at commas, except where no `=` follows before the next: those belong to a name.
+pub fn assignments(text: &str) -> Vec<String> {
+    let mut pieces: Vec<String> = Vec::new();
+    let mut open = String::new();
+    for piece in text.split(',') {
+        open.push_str(piece);
+        if open.contains('=') {
+            pieces.push(std::mem::take(&mut open));
+        } else {
+            open.push(',');
+        }
+    }
+    if !open.is_empty() {
+        open.pop();
+        pieces.push(open);
+    }
+    pieces
+}
+
+fn set_base(tolerance: &mut Tolerance, value: &str, sources: &SourceNames) -> Result<(), Failure> {
+    let Rule::Percentage { base, .. } = &mut tolerance.rule else {
+        return Err(Failure::usage_hint(
+            "base= is only for percentages",
+            "write the tolerance as 0.5%, or leave out base=",
+        ));
+    };
+    *base = match value {
+        "larger" => Base::Larger,
+        "smaller" => Base::Smaller,
+        "mean" => Base::Mean,
+        source => Base::Source(sources.find(source)?),
+    };
+    Ok(())
+}
+
+fn parse_allow(value: &str) -> Result<Allow, Failure> {
+    let parsed = match value.strip_suffix('%') {
+        Some(share) => share
+            .parse()
+            .ok()
+            .filter(|share: &trueup_compare::Decimal| !share.is_negative())
+            .map(Allow::Percent),
+        None => value.parse().ok().map(Allow::Count),
+    };
+    parsed.ok_or_else(|| {
+        Failure::usage_hint(
+            format!("`allow={value}` is no number of groups"),
+            "write allow=5, or allow=0.1%",
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use trueup_compare::{Allow, Base, Rule};
+
+    use super::{assignments, parse};
+    use crate::source_names;
+
+    fn parsed(text: &str) -> Result<Vec<(String, String)>, String> {
+        let (sources, _) = source_names::parse(&["ledger=a".to_owned(), "bank=b".to_owned()]).unwrap();
+        let tolerances = parse(&[text.to_owned()], &sources).map_err(|failure| failure.to_string())?;
+        let shown = |rule: &Rule| match rule {
+            Rule::Percentage {
+                base: Base::Larger, ..
+            } => rule.to_string(),
+            Rule::Percentage { base, .. } => format!("{rule} of {base:?}"),
+            _ => rule.to_string(),
+        };
+        Ok(tolerances
+            .into_iter()
+            .map(|(name, it)| {
+                let allow = match it.allow {
+                    Allow::None => String::new(),
+                    Allow::Count(count) => format!(" allow {count}"),
+                    Allow::Percent(share) => format!(" allow {share}%"),
+                };
+                (name, format!("{}{allow}", shown(&it.rule)))
+            })
+            .collect())
+    }
+
+    #[test]
+    fn tolerances_and_their_options() {
+        let cases: [(&str, &[(&str, &str)]); 8] = [
+            ("amount=0.01", &[("amount", "0.01")]),
+            (
+                "sum(amount)=0.5%,base=smaller,allow=5",
+                &[("sum(amount)", "0.5% of Smaller allow 5")],
+            ),
+            (
+                "rate=0.5%,base=bank,allow=0.1%",
+                &[("rate", "0.5% of Source(1) allow 0.1%")],
+            ),
+            ("a=1,b=2,allow=3", &[("a", "1"), ("b", "2 allow 3")]),
+            ("base=0.01", &[("base", "0.01")]),
+            ("last, first=exact", &[("last, first", "exact")]),
+            ("booked=-1d..+3d", &[("booked", "-1d..+3d")]),
+            ("a=b=2d", &[("a=b", "2d")]),
+        ];
+        for (text, expected) in cases {
+            let found = parsed(text).unwrap();
+            let found: Vec<(&str, &str)> = found
+                .iter()
+                .map(|(name, it)| (name.as_str(), it.as_str()))
+                .collect();
+            assert_eq!(found, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_tolerance() {
+        let cases = [
+            ("amount", "`amount` is no tolerance"),
+            ("a=0.01,base=mean", "base= is only for percentages"),
+            ("a=1%,base=ledgr", "there is no source `ledgr`"),
+            ("a=1,allow=-1", "`allow=-1` is no number of groups"),
+            ("a=1,a=2", "`a` has two tolerances"),
+        ];
+        for (text, message) in cases {
+            assert_eq!(parsed(text).unwrap_err(), message);
+        }
+        assert!(parsed("a=1x").unwrap_err().starts_with("a: "));
+    }
+
+    #[test]
+    fn commas_in_names_stay() {
+        assert_eq!(assignments("a,b=1,c=2,d"), ["a,b=1", "c=2", "d"]);
+    }
+}

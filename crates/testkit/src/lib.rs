@@ -1,0 +1,1 @@
+//! A running system for tests, and the tidy test (`tests/tidy`); nothing that ships depends on it.

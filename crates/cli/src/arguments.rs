@@ -1,9 +1,6 @@
 //! The command line.
 
-#![expect(
-    clippy::doc_markdown,
-    reason = "these comments are the help text, which has no markup"
-)]
+#![expect(clippy::doc_markdown, reason = "these comments are the help text, which has no markup")]
 
 use std::path::PathBuf;
 
@@ -47,12 +44,7 @@ pub struct Diff {
     pub measure: Vec<String>,
 
     /// Only these columns
-    #[arg(
-        long,
-        value_name = "COL,…",
-        conflicts_with = "measure",
-        help_heading = "What to compare"
-    )]
+    #[arg(long, value_name = "COL,…", conflicts_with = "measure", help_heading = "What to compare")]
     pub compare: Vec<String>,
 
     /// All columns but these
@@ -68,12 +60,7 @@ pub struct Diff {
     pub tolerance: Vec<String>,
 
     /// What is done to text first: trim, collapse_space, casefold, nfc
-    #[arg(
-        long,
-        alias = "normalize",
-        value_name = "COL=HOW,…",
-        help_heading = "What counts as equal"
-    )]
+    #[arg(long, alias = "normalize", value_name = "COL=HOW,…", help_heading = "What counts as equal")]
     pub normalise: Vec<String>,
 
     /// Columns where 1, yes, y, t and true are the same, and so are their opposites
@@ -117,13 +104,7 @@ pub struct Diff {
     pub limit: usize,
 
     /// When to use colours
-    #[arg(
-        long,
-        value_enum,
-        value_name = "WHEN",
-        default_value = "auto",
-        help_heading = "Results"
-    )]
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto", help_heading = "Results")]
     pub color: Colours,
 
     /// No progress, and no verdict beside --output

@@ -1,33 +1,31 @@
 //! `trueup diff`, from the command line to the exit code.
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use trueup_compare::{
-    Break, BreaksFile, BreaksFormat, Comparison, Limits, Progress, Source, Spec, Table, TableError, Verdict,
+    Break, BreakHeader, BreaksFile, Comparison, Limits, Progress, Source, Spec, Table, Verdict,
 };
 
 use crate::arguments::Diff;
 use crate::failure::Failure;
+use crate::interrupt::Interrupts;
+use crate::output::ReportFile;
 use crate::progress::Bars;
-use crate::report::{Input, Look, Report, verdict_line};
+use crate::report::{Input, Look, Report, rule, verdict_line};
 use crate::source_names::{self, SourceNames};
 use crate::source_table::SourceTable;
 use crate::specification::{self, Declared};
-use crate::{break_columns, interrupt, memory, output, terminal};
+use crate::{memory, output, terminal};
 
 /// Compares, reports, and says how to exit.
 pub fn run(options: &Diff) -> Result<ExitCode, Failure> {
     let (names, paths) = source_names::parse(&options.sources)?;
     let limits = limits(options)?;
-    if let Some(path) = &options.breaks {
-        BreaksFormat::of(path).map_err(|error| Failure::Breaks {
-            what: error.to_string(),
-            hint: error.hint(),
-        })?;
-    }
+    options.breaks.as_deref().map(BreaksFile::check).transpose()?;
     let progress = Arc::new(Progress::new(names.count()));
-    interrupt::cancels(&progress)?;
+    let interrupts = Interrupts::catch(&progress)?;
 
     let tables = open(options, &names, &paths, &limits)?;
     let columns: Vec<Vec<String>> = tables.iter().map(column_names).collect();
@@ -36,6 +34,7 @@ pub fn run(options: &Diff) -> Result<ExitCode, Failure> {
     let spec = specification::spec(options, &names, &renamed.concat())?;
     let sources = sources(&names, &tables, declared);
 
+    interrupts.cancel_from_now();
     let bars = terminal::width_of_stderr()
         .filter(|_| !options.quiet)
         .map(|width| Bars::draw(&progress, names.all(), width));
@@ -44,23 +43,15 @@ pub fn run(options: &Diff) -> Result<ExitCode, Failure> {
         drop(bars);
         return Err(no_key(&unique?));
     }
-    let compared = compare(options, &names, &sources, &spec, &limits, &progress);
+    let report_file = options.output.as_deref().map(report_file).transpose()?;
+    let compared = compare(options.breaks.as_deref(), &sources, &spec, &limits, &progress);
     drop(bars);
     let comparison = compared?;
 
     let inputs: Vec<Input> = (paths.into_iter().zip(&tables))
-        .map(|(path, table)| Input {
-            path,
-            read_as: table.0.described(),
-        })
+        .map(|(path, table)| Input { path, read_as: table.0.described() })
         .collect();
-    deliver(
-        options,
-        &Report {
-            comparison: &comparison,
-            inputs: &inputs,
-        },
-    )?;
+    deliver(options, report_file, &Report { comparison: &comparison, inputs: &inputs })?;
     Ok(match comparison.verdict {
         Verdict::Matched => ExitCode::SUCCESS,
         Verdict::Unmatched => ExitCode::from(1),
@@ -83,18 +74,16 @@ fn open(
     limits: &Limits,
 ) -> Result<Vec<SourceTable>, Failure> {
     let read_options = specification::read_options(options, names, &limits.temp_dir)?;
-    (paths.iter().zip(&read_options))
-        .map(|(path, options)| Ok(SourceTable(trueup_extract::open(path, options)?)))
+    (names.all().iter().zip(paths).zip(&read_options))
+        .map(|((name, path), options)| match trueup_extract::open(path, options) {
+            Ok(table) => Ok(SourceTable(table)),
+            Err(error) => Err(Failure::Open { source_name: name.clone(), error }),
+        })
         .collect()
 }
 
 fn column_names(table: &SourceTable) -> Vec<String> {
-    table
-        .schema()
-        .fields()
-        .iter()
-        .map(|field| field.name().clone())
-        .collect()
+    table.schema().fields().iter().map(|field| field.name().clone()).collect()
 }
 
 fn renamed(columns: &[Vec<String>], declared: &[Declared]) -> Vec<Vec<String>> {
@@ -106,22 +95,13 @@ fn renamed(columns: &[Vec<String>], declared: &[Declared]) -> Vec<Vec<String>> {
 
 fn sources<'a>(names: &SourceNames, tables: &'a [SourceTable], declared: Vec<Declared>) -> Vec<Source<'a>> {
     (names.all().iter().zip(tables).zip(declared))
-        .map(
-            |(
-                (name, table),
-                Declared {
-                    renames,
-                    timezone,
-                    date_formats,
-                },
-            )| Source {
-                name: name.clone(),
-                table,
-                renames,
-                timezone,
-                date_formats,
-            },
-        )
+        .map(|((name, table), Declared { renames, timezone, date_formats })| Source {
+            name: name.clone(),
+            table,
+            renames,
+            timezone,
+            date_formats,
+        })
         .collect()
 }
 
@@ -132,17 +112,10 @@ fn no_key(unique: &[Vec<String>]) -> Failure {
             "name columns that are unique together: --key account,date",
         );
     };
-    let listed: Vec<String> = unique
-        .iter()
-        .take(20)
-        .map(|columns| format!("\n  {}", columns.join(",")))
-        .collect();
+    let listed: Vec<String> =
+        unique.iter().take(20).map(|columns| format!("\n  {}", columns.join(","))).collect();
     let quoted = first.join(",");
-    let quoted = if quoted.contains([' ', '\'', '"', '$', '&']) {
-        format!("{quoted:?}")
-    } else {
-        quoted
-    };
+    let quoted = if quoted.contains([' ', '\'', '"', '$', '&']) { format!("{quoted:?}") } else { quoted };
     Failure::usage_hint(
         format!(
             "there is no --key; unique in every source {}:{}",
@@ -154,60 +127,57 @@ fn no_key(unique: &[Vec<String>]) -> Failure {
 }
 
 fn compare(
-    options: &Diff,
-    names: &SourceNames,
+    breaks: Option<&Path>,
     sources: &[Source<'_>],
     spec: &Spec,
     limits: &Limits,
     progress: &Progress,
 ) -> Result<Comparison, Failure> {
-    let Some(path) = &options.breaks else {
+    let Some(path) = breaks else {
         return Ok(trueup_compare::compare(sources, spec, limits, progress, None)?);
     };
-    let mut announced = break_columns::announced(sources, spec);
-    loop {
-        let mut file = BreaksFile::create(path, names.all(), &spec.key, &announced).map_err(|error| {
-            Failure::Breaks {
-                what: error.to_string(),
-                hint: error.hint(),
-            }
-        })?;
-        let mut refused = None;
-        let mut write = |found: &Break| {
-            file.write(found).map_err(|error| {
-                refused = Some(Failure::Breaks {
-                    what: error.to_string(),
-                    hint: error.hint(),
-                });
-                TableError::from(error)
-            })
+    let mut file = None;
+    let mut write = |header: &BreakHeader, found: &Break| {
+        let file = match &mut file {
+            Some(file) => file,
+            none => none.insert(BreaksFile::create(path, header)?),
         };
-        let compared = trueup_compare::compare(sources, spec, limits, progress, Some(&mut write));
-        let comparison = compared.map_err(|error| refused.take().unwrap_or_else(|| error.into()))?;
-        let decided = break_columns::decided(&comparison);
-        if decided == announced {
-            file.finish().map_err(|error| Failure::Breaks {
-                what: error.to_string(),
-                hint: error.hint(),
-            })?;
-            return Ok(comparison);
-        }
-        // A column whose kinds disagree is compared exactly, whatever its tolerance; only the comparison finds out.
-        announced = decided;
+        Ok(file.write(found)?)
+    };
+    let comparison = trueup_compare::compare(sources, spec, limits, progress, Some(&mut write))?;
+    let file = match file {
+        Some(file) => file,
+        None => BreaksFile::create(path, &header(&comparison))?,
+    };
+    file.finish()?;
+    Ok(comparison)
+}
+
+fn header(comparison: &Comparison) -> BreakHeader {
+    BreakHeader {
+        sources: comparison.sources.clone(),
+        key: comparison.key.clone(),
+        measures: comparison.measures.iter().map(|measure| (measure.name.clone(), rule(measure))).collect(),
     }
 }
 
-fn deliver(options: &Diff, report: &Report<'_>) -> Result<(), Failure> {
-    let failed = |target: String| move |source| Failure::Report { target, source };
-    let Some(path) = &options.output else {
-        let look = terminal::look_of_stdout(options.color);
-        return output::print(&report.render(options.format, look))
-            .map_err(failed("standard output".to_owned()));
+fn report_file(path: &Path) -> Result<ReportFile, Failure> {
+    ReportFile::create(path).map_err(|source| Failure::Report { target: path.display().to_string(), source })
+}
+
+fn deliver(options: &Diff, file: Option<ReportFile>, report: &Report<'_>) -> Result<(), Failure> {
+    let printed = |result: std::io::Result<()>| {
+        result.map_err(|source| Failure::Report { target: "standard output".to_owned(), source })
     };
+    let Some(file) = file else {
+        let look = terminal::look_of_stdout(options.color);
+        return printed(output::print(&report.render(options.format, look)));
+    };
+    let target = file.target();
     let text = report.render(options.format, Look::PLAIN);
-    output::write_file(path, &text).map_err(failed(path.display().to_string()))?;
+    file.write(&text).map_err(|source| Failure::Report { target, source })?;
     if options.quiet {
         return Ok(());
     }
-    output::print(&(verdict_line(report.comparison) + "\n")).map_err(failed("standard output".to_owned()))
+    printed(output::print(&(verdict_line(report.comparison) + "\n")))
 }

@@ -1,6 +1,11 @@
 //! Why `trueup` stops, as the person who called it reads it.
 
+use std::io::ErrorKind;
 use std::process::ExitCode;
+
+use trueup_compare::BreaksFileError;
+
+use crate::reading_hint;
 
 /// The exit code of an error.
 pub const FAILED: u8 = 2;
@@ -19,19 +24,19 @@ pub enum Failure {
         hint: Option<String>,
     },
     /// A source cannot be opened.
-    #[error(transparent)]
-    Open(#[from] trueup_extract::Error),
+    #[error("{error}")]
+    Open {
+        /// The source's name.
+        source_name: String,
+        /// What is wrong with it.
+        error: trueup_extract::Error,
+    },
     /// The comparison cannot be made.
     #[error(transparent)]
     Compare(trueup_compare::Error),
     /// The breaks cannot be written.
-    #[error("{what}")]
-    Breaks {
-        /// Which file, and what the system says.
-        what: String,
-        /// What to do about it.
-        hint: Option<String>,
-    },
+    #[error(transparent)]
+    Breaks(#[from] BreaksFileError),
     /// The report cannot be written.
     #[error("cannot write the report to {target}: {source}")]
     Report {
@@ -51,49 +56,55 @@ pub enum Failure {
 impl Failure {
     /// Something wrong with the command line.
     pub fn usage(what: impl Into<String>) -> Self {
-        Self::Usage {
-            what: what.into(),
-            hint: None,
-        }
+        Self::Usage { what: what.into(), hint: None }
     }
 
     /// Something wrong with the command line, and what to write instead.
     pub fn usage_hint(what: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self::Usage {
-            what: what.into(),
-            hint: Some(hint.into()),
-        }
+        Self::Usage { what: what.into(), hint: Some(hint.into()) }
     }
 
     /// Prints the error and says how to exit.
     pub fn report(&self, colours: bool) -> ExitCode {
         let paint = |style: &str, text: &str| {
-            if colours {
-                format!("\u{1b}[{style}m{text}\u{1b}[0m")
-            } else {
-                text.to_owned()
-            }
+            if colours { format!("\u{1b}[{style}m{text}\u{1b}[0m") } else { text.to_owned() }
         };
         eprintln!("{}: {self}", paint("1;31", "error"));
         if let Some(hint) = self.hint() {
             eprintln!("{}: {hint}", paint("1;36", "hint"));
         }
-        ExitCode::from(if matches!(self, Self::Interrupted) {
-            INTERRUPTED
-        } else {
-            FAILED
-        })
+        ExitCode::from(if matches!(self, Self::Interrupted) { INTERRUPTED } else { FAILED })
     }
 
     fn hint(&self) -> Option<String> {
         match self {
-            Self::Usage { hint, .. } | Self::Breaks { hint, .. } => hint.clone(),
-            Self::Compare(error) => error.hint(),
-            Self::Report { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
-                Some("make the directory first".to_owned())
-            }
-            Self::Open(_) | Self::Report { .. } | Self::Signals(_) | Self::Interrupted => None,
+            Self::Usage { hint, .. } => hint.clone(),
+            Self::Open { source_name, error } => reading_hint::of(source_name, error),
+            Self::Compare(error) => comparison_hint(error),
+            Self::Breaks(error) => error.hint(),
+            Self::Report { source, .. } => match source.kind() {
+                ErrorKind::NotFound => Some("make the directory first".to_owned()),
+                ErrorKind::IsADirectory => Some("name a file in it".to_owned()),
+                ErrorKind::NotADirectory | ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+                    Some("choose a directory that can be written to".to_owned())
+                }
+                ErrorKind::StorageFull => Some("free some space, or write to another disk".to_owned()),
+                _ => None,
+            },
+            Self::Signals(_) | Self::Interrupted => None,
         }
+    }
+}
+
+fn comparison_hint(error: &trueup_compare::Error) -> Option<String> {
+    match error {
+        trueup_compare::Error::Read { source_name, error } => {
+            reading_hint::of(source_name, error.downcast_ref()?)
+        }
+        trueup_compare::Error::Spill { error: cause, .. } => {
+            error.hint().or_else(|| reading_hint::of_temporary_files(cause.kind()))
+        }
+        other => other.hint(),
     }
 }
 
@@ -101,6 +112,10 @@ impl From<trueup_compare::Error> for Failure {
     fn from(error: trueup_compare::Error) -> Self {
         match error {
             trueup_compare::Error::Cancelled => Self::Interrupted,
+            trueup_compare::Error::Breaks(error) => match error.downcast() {
+                Ok(error) => Self::Breaks(*error),
+                Err(error) => Self::Compare(trueup_compare::Error::Breaks(error)),
+            },
             other => Self::Compare(other),
         }
     }

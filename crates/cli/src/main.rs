@@ -1,13 +1,14 @@
 //! `trueup`: says how N tables differ.
 
 mod arguments;
-mod break_columns;
 mod diff;
 mod failure;
 mod interrupt;
 mod memory;
 mod output;
+mod panics;
 mod progress;
+mod reading_hint;
 mod report;
 mod source_names;
 mod source_table;
@@ -22,6 +23,7 @@ use clap::Parser;
 use arguments::{Command, Trueup};
 
 fn main() -> ExitCode {
+    panics::leave_out_those_of_decoders();
     let arguments = Trueup::parse();
     match arguments.command {
         Command::Diff(options) => match diff::run(&options) {

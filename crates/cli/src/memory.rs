@@ -50,9 +50,7 @@ pub fn parse(text: &str, free: impl Fn() -> u64) -> Result<u64, Failure> {
 
 /// Bytes that can be used without pushing anything out: of the machine, or of the container if that has fewer.
 pub fn free() -> u64 {
-    let machine = fs::read_to_string("/proc/meminfo")
-        .ok()
-        .and_then(|text| available(&text));
+    let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| available(&text));
     let group = fs::read_to_string("/proc/self/cgroup")
         .ok()
         .and_then(|own| group_room(Path::new("/sys/fs/cgroup"), &own));
@@ -60,28 +58,18 @@ pub fn free() -> u64 {
 }
 
 fn available(meminfo: &str) -> Option<u64> {
-    let line = meminfo
-        .lines()
-        .find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kibibytes * 1024)
 }
 
 /// The least room among the groups (cgroup v2) that the process is in, from its own up to the root.
 fn group_room(root: &Path, own: &str) -> Option<u64> {
-    let path = own
-        .lines()
-        .find_map(|line| line.strip_prefix("0::"))?
-        .trim_start_matches('/');
+    let path = own.lines().find_map(|line| line.strip_prefix("0::"))?.trim_start_matches('/');
     let own = root.join(path);
     let groups = own.ancestors().take_while(|group| group.starts_with(root));
-    let number = |group: &Path, file: &str| {
-        fs::read_to_string(group.join(file))
-            .ok()?
-            .trim()
-            .parse::<u64>()
-            .ok()
-    };
+    let number =
+        |group: &Path, file: &str| fs::read_to_string(group.join(file)).ok()?.trim().parse::<u64>().ok();
     groups
         .filter_map(|group| {
             let most = number(group, "memory.max")?;
@@ -116,10 +104,7 @@ mod tests {
 
     #[test]
     fn what_is_free() {
-        assert_eq!(
-            available("MemTotal: 9 kB\nMemAvailable:    2048 kB\n"),
-            Some(2 << 20)
-        );
+        assert_eq!(available("MemTotal: 9 kB\nMemAvailable:    2048 kB\n"), Some(2 << 20));
         assert_eq!(available("MemTotal: 9 kB\n"), None);
 
         let root = tempfile::tempdir().unwrap();

@@ -2,7 +2,9 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
 
 /// Writes to standard output; a reader that has left is no error.
 pub fn print(text: &str) -> io::Result<()> {
@@ -13,23 +15,46 @@ pub fn print(text: &str) -> io::Result<()> {
     }
 }
 
-/// Writes a file that is complete or not there; what is no ordinary file, such as a pipe, is written to directly.
-pub fn write_file(path: &Path, text: &str) -> io::Result<()> {
-    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-        return fs::write(path, text);
+/// A report file that is complete or not there; what is no ordinary file, such as a pipe, is written to directly.
+pub struct ReportFile {
+    path: PathBuf,
+    beside: Option<NamedTempFile>,
+}
+
+impl ReportFile {
+    /// Takes a place beside the target, so that a long comparison does not end where nothing can be written.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        match fs::metadata(path) {
+            Ok(found) if found.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
+            Ok(found) if !found.is_file() => return Ok(Self { path: path.to_owned(), beside: None }),
+            _ => {}
+        }
+        let directory =
+            path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if !fs::metadata(directory)?.is_dir() {
+            return Err(io::ErrorKind::NotADirectory.into());
+        }
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".trueup-report-");
+        // A temporary file is private by default; a report should be as readable as any new file.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        // The error itself would name a temporary file that nobody has heard of.
+        let beside = builder.tempfile_in(directory).map_err(|error| io::Error::from(error.kind()))?;
+        Ok(Self { path: path.to_owned(), beside: Some(beside) })
     }
-    let directory = path
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-    // The error of a temporary file would name a path that nobody has heard of.
-    fs::metadata(directory)?;
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".trueup-report-");
-    // A temporary file is private by default; a report should be as readable as any new file.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = builder.tempfile_in(directory)?;
-    file.write_all(text.as_bytes())?;
-    file.persist(path).map(drop).map_err(|failed| failed.error)
+
+    /// The path, for messages.
+    pub fn target(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    /// Writes the report and gives the file its name.
+    pub fn write(self, text: &str) -> io::Result<()> {
+        let Some(mut file) = self.beside else {
+            return fs::write(&self.path, text);
+        };
+        file.write_all(text.as_bytes())?;
+        file.persist(&self.path).map(drop).map_err(|failed| failed.error)
+    }
 }

@@ -32,10 +32,7 @@ impl Bars {
             }
             show("\u{1b}[J");
         });
-        Self {
-            stop: Some(stop),
-            thread: Some(thread),
-        }
+        Self { stop: Some(stop), thread: Some(thread) }
     }
 }
 
@@ -52,11 +49,7 @@ impl Drop for Bars {
 fn show(text: &str) {
     let mut terminal = stderr().lock();
     // Bars that cannot be shown are no reason to stop a comparison.
-    drop(
-        terminal
-            .write_all(text.as_bytes())
-            .and_then(|()| terminal.flush()),
-    );
+    drop(terminal.write_all(text.as_bytes()).and_then(|()| terminal.flush()));
 }
 
 fn frame(progress: &Progress, names: &[String], elapsed: Duration, width: usize) -> String {
@@ -78,11 +71,7 @@ fn frame(progress: &Progress, names: &[String], elapsed: Duration, width: usize)
         Stage::ReadingAgain => "reading the breaks",
         Stage::Done => "done",
     };
-    push_line(
-        &mut frame,
-        &format!("{stage}, {:.1} s", elapsed.as_secs_f64()),
-        width,
-    );
+    push_line(&mut frame, &format!("{stage}, {:.1} s", elapsed.as_secs_f64()), width);
     frame
 }
 
@@ -99,11 +88,7 @@ fn bar(rows: u64, expected: Option<u64>) -> String {
     let share = (rows as f64 / expected as f64).min(1.0);
     let mut bar = String::new();
     for cell in 0..BAR {
-        bar.push(if (cell as f64) < share * BAR as f64 {
-            '━'
-        } else {
-            '╌'
-        });
+        bar.push(if (cell as f64) < share * BAR as f64 { '━' } else { '╌' });
     }
     bar + &format!(" {:>3.0}%", share * 100.0)
 }
@@ -128,13 +113,7 @@ mod tests {
 
     #[test]
     fn numbers_are_short() {
-        let cases = [
-            (0.0, "0"),
-            (9999.0, "9999"),
-            (12_345.0, "12.3 k"),
-            (2.5e6, "2.5 M"),
-            (1e10, "10.00 G"),
-        ];
+        let cases = [(0.0, "0"), (9999.0, "9999"), (12_345.0, "12.3 k"), (2.5e6, "2.5 M"), (1e10, "10.00 G")];
         for (number, text) in cases {
             assert_eq!(short(number), text);
         }
@@ -142,10 +121,7 @@ mod tests {
 
     #[test]
     fn bars_fill() {
-        assert_eq!(
-            bar(6, Some(12)),
-            format!("{}{}  50%", "━".repeat(12), "╌".repeat(12))
-        );
+        assert_eq!(bar(6, Some(12)), format!("{}{}  50%", "━".repeat(12), "╌".repeat(12)));
         assert!(bar(20, Some(12)).ends_with("100%"));
         assert_eq!(bar(6, None).trim(), "");
     }
@@ -155,10 +131,6 @@ mod tests {
         let names = ["ledger".to_owned(), "bank".to_owned()];
         let frame = frame(&Progress::new(2), &names, Duration::from_secs(1), 30);
         assert_eq!(frame.lines().count(), 3);
-        assert!(
-            frame
-                .lines()
-                .all(|line| line.trim_end_matches("\u{1b}[K").chars().count() < 30)
-        );
+        assert!(frame.lines().all(|line| line.trim_end_matches("\u{1b}[K").chars().count() < 30));
     }
 }

@@ -1,9 +1,6 @@
 //! What a comparison looks like to people and to programs.
 
-#![expect(
-    clippy::format_collect,
-    reason = "reports are short, and this is how they read best"
-)]
+#![expect(clippy::format_collect, reason = "reports are short, and this is how they read best")]
 
 mod html;
 mod html_chart;
@@ -66,10 +63,7 @@ pub struct Look {
 
 impl Look {
     /// What goes into files and pipes.
-    pub const PLAIN: Self = Self {
-        width: 120,
-        colour: false,
-    };
+    pub const PLAIN: Self = Self { width: 120, colour: false };
 }
 
 impl Report<'_> {

@@ -85,9 +85,7 @@ impl SourceNames {
 
     /// Splits `SRC:REST` where SRC is a source; otherwise all of it is for every source.
     pub fn scoped<'a>(&self, text: &'a str) -> (Option<usize>, &'a str) {
-        let known = text
-            .split_once(':')
-            .and_then(|(source, rest)| Some((self.known(source)?, rest)));
+        let known = text.split_once(':').and_then(|(source, rest)| Some((self.known(source)?, rest)));
         known.map_or((None, text), |(source, rest)| (Some(source), rest))
     }
 
@@ -107,10 +105,7 @@ impl SourceNames {
                 None => shared = Some(value),
             }
         }
-        Ok(own
-            .into_iter()
-            .map(|value| value.or_else(|| shared.clone()))
-            .collect())
+        Ok(own.into_iter().map(|value| value.or_else(|| shared.clone())).collect())
     }
 }
 
@@ -157,11 +152,7 @@ mod tests {
         let (found, _) = names(&["ledger=a.csv", "bank=b.csv"]).unwrap();
         assert_eq!(found.find("bank").unwrap(), 1);
         assert_eq!(found.find("0").unwrap(), 0);
-        let cases = [
-            ("ledgr:x=y", (None, "ledgr:x=y")),
-            ("1:a:b", (Some(1), "a:b")),
-            (":", (None, ":")),
-        ];
+        let cases = [("ledgr:x=y", (None, "ledgr:x=y")), ("1:a:b", (Some(1), "a:b")), (":", (None, ":"))];
         for (text, expected) in cases {
             assert_eq!(found.scoped(text), expected);
         }

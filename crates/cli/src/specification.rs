@@ -29,8 +29,7 @@ pub fn read_options(
     temp_dir: &Path,
 ) -> Result<Vec<trueup_extract::Options>, Failure> {
     let formats = sources.assign(&options.input_format, |text| {
-        text.parse()
-            .map_err(|error: trueup_extract::UnknownFormat| Failure::usage(error.to_string()))
+        text.parse().map_err(|error: trueup_extract::UnknownFormat| Failure::usage(error.to_string()))
     })?;
     let delimiters = sources.assign(&options.delimiter, |text| one_byte("--delimiter", text))?;
     let quotes = sources.assign(&options.quote, |text| one_byte("--quote", text))?;
@@ -45,8 +44,7 @@ pub fn read_options(
             header: headless[source].then_some(false),
             encoding: encodings[source].clone(),
             empty: empties[source].unwrap_or_default(),
-            temp_dir: temp_dir.to_owned(),
-            ..trueup_extract::Options::default()
+            ..trueup_extract::Options::new(temp_dir)
         })
         .collect())
 }
@@ -97,30 +95,19 @@ pub fn declared(
     columns: &[Vec<String>],
 ) -> Result<Vec<Declared>, Failure> {
     let mut declared = vec![Declared::default(); sources.count()];
-    for text in options
-        .rename
-        .iter()
-        .flat_map(|text| tolerance::assignments(text))
-    {
-        let parts = text
-            .split_once(':')
-            .and_then(|(source, rest)| Some((source, rest.split_once('=')?)));
+    for text in options.rename.iter().flat_map(|text| tolerance::assignments(text)) {
+        let parts = text.split_once(':').and_then(|(source, rest)| Some((source, rest.split_once('=')?)));
         let Some((source, (from, to))) = parts else {
             return Err(Failure::usage_hint(
                 format!("--rename {text}: this is no renaming"),
-                format!(
-                    "write the source, the column and its new name: {}:old=new",
-                    sources.all()[0]
-                ),
+                format!("write the source, the column and its new name: {}:old=new", sources.all()[0]),
             ));
         };
         let source = sources.find(source)?;
         declared[source].renames.insert(from.to_owned(), to.to_owned());
     }
-    for (source, zone) in sources
-        .assign(&options.timezone, |text| Ok(text.to_owned()))?
-        .into_iter()
-        .enumerate()
+    for (source, zone) in
+        sources.assign(&options.timezone, |text| Ok(text.to_owned()))?.into_iter().enumerate()
     {
         declared[source].timezone = zone;
     }
@@ -147,9 +134,7 @@ fn declare_format(
     let mut found = false;
     for number in (0..sources.count()).filter(wanted) {
         if has_column(&columns[number], &declared[number].renames, column) {
-            declared[number]
-                .date_formats
-                .insert(column.to_owned(), format.to_owned());
+            declared[number].date_formats.insert(column.to_owned(), format.to_owned());
             found = true;
         }
     }
@@ -166,9 +151,7 @@ fn declare_format(
 }
 
 fn has_column(columns: &[String], renames: &BTreeMap<String, String>, name: &str) -> bool {
-    columns
-        .iter()
-        .any(|column| renames.get(column).unwrap_or(column) == name)
+    columns.iter().any(|column| renames.get(column).unwrap_or(column) == name)
 }
 
 fn no_column(column: &str, place: &str, known: &[String]) -> Failure {
@@ -200,11 +183,7 @@ pub fn spec(options: &Diff, sources: &SourceNames, columns: &[String]) -> Result
             DuplicatePolicy::Multiset => Duplicates::Multiset,
             DuplicatePolicy::Error => Duplicates::Error,
         }),
-        reference: options
-            .reference
-            .as_deref()
-            .map(|source| sources.find(source))
-            .transpose()?,
+        reference: options.reference.as_deref().map(|source| sources.find(source)).transpose()?,
         verify: options.verify,
         limit: options.limit,
     })
@@ -217,10 +196,7 @@ fn names(given: &[String], columns: &[String]) -> Vec<String> {
             if columns.contains(text) {
                 return vec![text.clone()];
             }
-            text.split(',')
-                .map(|name| name.trim().to_owned())
-                .filter(|name| !name.is_empty())
-                .collect()
+            text.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
         })
         .collect()
 }
@@ -241,13 +217,9 @@ fn measure(text: &str) -> Result<Measure, Failure> {
             "write sum(amount), count(*), or total=sum(amount); there are sum, count, count_distinct, min, max, avg and value",
         )
     };
-    let (call, column) = text
-        .strip_suffix(')')
-        .and_then(|text| text.split_once('('))
-        .ok_or_else(refused)?;
-    let (name, aggregate) = call
-        .rsplit_once('=')
-        .map_or((text, call), |(name, aggregate)| (name.trim(), aggregate));
+    let (call, column) = text.strip_suffix(')').and_then(|text| text.split_once('(')).ok_or_else(refused)?;
+    let (name, aggregate) =
+        call.rsplit_once('=').map_or((text, call), |(name, aggregate)| (name.trim(), aggregate));
     let aggregate = match aggregate.trim() {
         "sum" => Aggregate::Sum,
         "count" => Aggregate::Count,
@@ -258,11 +230,7 @@ fn measure(text: &str) -> Result<Measure, Failure> {
         "value" => Aggregate::Value,
         _ => return Err(refused()),
     };
-    Ok(Measure {
-        name: name.to_owned(),
-        aggregate,
-        column: column.trim().to_owned(),
-    })
+    Ok(Measure { name: name.to_owned(), aggregate, column: column.trim().to_owned() })
 }
 
 fn normalisers(given: &[String]) -> Result<BTreeMap<String, Vec<Normaliser>>, Failure> {
@@ -299,23 +267,11 @@ mod tests {
 
     #[test]
     fn measures_are_named_or_as_written() {
-        let given = [
-            "sum(amount),count(*)".to_owned(),
-            "total = count_distinct(a, b)".to_owned(),
-        ];
+        let given = ["sum(amount),count(*)".to_owned(), "total = count_distinct(a, b)".to_owned()];
         let found = measures(&given).unwrap();
-        let shown: Vec<String> = found
-            .iter()
-            .map(|it| format!("{} {:?} {}", it.name, it.aggregate, it.column))
-            .collect();
-        assert_eq!(
-            shown,
-            [
-                "sum(amount) Sum amount",
-                "count(*) Count *",
-                "total CountDistinct a, b"
-            ]
-        );
+        let shown: Vec<String> =
+            found.iter().map(|it| format!("{} {:?} {}", it.name, it.aggregate, it.column)).collect();
+        assert_eq!(shown, ["sum(amount) Sum amount", "count(*) Count *", "total CountDistinct a, b"]);
         for wrong in ["amount", "mean(amount)", "sum(amount", "sum"] {
             assert!(measures(&[wrong.to_owned()]).is_err(), "{wrong}");
         }

@@ -8,9 +8,7 @@ use crate::report::Look;
 /// What reports on standard output may look like.
 pub fn look_of_stdout(colours: Colours) -> Look {
     let is_terminal = stdout().is_terminal();
-    let width = terminal_size::terminal_size()
-        .filter(|_| is_terminal)
-        .map(|(width, _)| usize::from(width.0));
+    let width = terminal_size::terminal_size().filter(|_| is_terminal).map(|(width, _)| usize::from(width.0));
     Look {
         width: width.map_or(Look::PLAIN.width, |width| width.max(40)),
         colour: wanted(colours, is_terminal),

@@ -36,13 +36,7 @@ fn parse_one(text: &str, sources: &SourceNames) -> Result<Vec<(String, Tolerance
             _ => {
                 let rule =
                     parse_rule(value.trim()).map_err(|error| Failure::usage(format!("{name}: {error}")))?;
-                found.push((
-                    name.to_owned(),
-                    Tolerance {
-                        rule,
-                        allow: Allow::None,
-                    },
-                ));
+                found.push((name.to_owned(), Tolerance { rule, allow: Allow::None }));
             }
         }
     }
@@ -94,10 +88,7 @@ fn parse_allow(value: &str) -> Result<Allow, Failure> {
         None => value.parse().ok().map(Allow::Count),
     };
     parsed.ok_or_else(|| {
-        Failure::usage_hint(
-            format!("`allow={value}` is no number of groups"),
-            "write allow=5, or allow=0.1%",
-        )
+        Failure::usage_hint(format!("`allow={value}` is no number of groups"), "write allow=5, or allow=0.1%")
     })
 }
 
@@ -112,9 +103,7 @@ mod tests {
         let (sources, _) = source_names::parse(&["ledger=a".to_owned(), "bank=b".to_owned()]).unwrap();
         let tolerances = parse(&[text.to_owned()], &sources).map_err(|failure| failure.to_string())?;
         let shown = |rule: &Rule| match rule {
-            Rule::Percentage {
-                base: Base::Larger, ..
-            } => rule.to_string(),
+            Rule::Percentage { base: Base::Larger, .. } => rule.to_string(),
             Rule::Percentage { base, .. } => format!("{rule} of {base:?}"),
             _ => rule.to_string(),
         };
@@ -135,14 +124,8 @@ mod tests {
     fn tolerances_and_their_options() {
         let cases: [(&str, &[(&str, &str)]); 8] = [
             ("amount=0.01", &[("amount", "0.01")]),
-            (
-                "sum(amount)=0.5%,base=smaller,allow=5",
-                &[("sum(amount)", "0.5% of Smaller allow 5")],
-            ),
-            (
-                "rate=0.5%,base=bank,allow=0.1%",
-                &[("rate", "0.5% of Source(1) allow 0.1%")],
-            ),
+            ("sum(amount)=0.5%,base=smaller,allow=5", &[("sum(amount)", "0.5% of Smaller allow 5")]),
+            ("rate=0.5%,base=bank,allow=0.1%", &[("rate", "0.5% of Source(1) allow 0.1%")]),
             ("a=1,b=2,allow=3", &[("a", "1"), ("b", "2 allow 3")]),
             ("base=0.01", &[("base", "0.01")]),
             ("last, first=exact", &[("last, first", "exact")]),
@@ -151,10 +134,8 @@ mod tests {
         ];
         for (text, expected) in cases {
             let found = parsed(text).unwrap();
-            let found: Vec<(&str, &str)> = found
-                .iter()
-                .map(|(name, it)| (name.as_str(), it.as_str()))
-                .collect();
+            let found: Vec<(&str, &str)> =
+                found.iter().map(|(name, it)| (name.as_str(), it.as_str())).collect();
             assert_eq!(found, expected, "{text}");
         }
     }

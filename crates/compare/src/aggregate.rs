@@ -53,23 +53,15 @@ impl Aggregator {
                     (Aggregate::Sum | Aggregate::Avg, Some(Encoding::Fixed { .. })) => {
                         State::FixedSum { units: 0, count: 0 }
                     }
-                    (Aggregate::Sum | Aggregate::Avg, Some(Encoding::Float)) => State::FloatSum {
-                        sum: Box::new(FloatSum::new()),
-                        count: 0,
-                    },
-                    (Aggregate::Sum | Aggregate::Avg, _) => State::DecimalSum {
-                        sum: Box::new(DecimalSum::new()),
-                        count: 0,
-                    },
+                    (Aggregate::Sum | Aggregate::Avg, Some(Encoding::Float)) => {
+                        State::FloatSum { sum: Box::new(FloatSum::new()), count: 0 }
+                    }
+                    (Aggregate::Sum | Aggregate::Avg, _) => {
+                        State::DecimalSum { sum: Box::new(DecimalSum::new()), count: 0 }
+                    }
                 };
                 let slot = shape.and_then(|shape| shape.slot(index));
-                Accumulator {
-                    aggregate: measure.aggregate,
-                    slot,
-                    scale,
-                    name: measure.name.clone(),
-                    state,
-                }
+                Accumulator { aggregate: measure.aggregate, slot, scale, name: measure.name.clone(), state }
             })
             .collect();
         Self { measures, rows: 0 }
@@ -126,14 +118,10 @@ impl Aggregator {
                 (state, Carry::Fixed) => {
                     let units = Decimal::new(i128::from(units_in(words)), -measure.scale.cast_signed());
                     // A machine word always fits a decimal.
-                    add_number(
-                        state,
-                        measure.aggregate,
-                        units.map_or(Number::NaN, Number::Finite),
-                    );
+                    add_number(state, measure.aggregate, units.map_or(Number::NaN, Number::Finite));
                 }
                 (state, Carry::Float) => {
-                    add_number(state, measure.aggregate, Decimal::from_f64(float_in(words)))
+                    add_number(state, measure.aggregate, Decimal::from_f64(float_in(words)));
                 }
                 (state, _) => add_number(state, measure.aggregate, number_in(words)),
             }
@@ -192,9 +180,7 @@ fn add_number(state: &mut State, aggregate: Aggregate, number: Number) {
 
 impl Accumulator {
     fn value(&self) -> Result<Option<Quantity>, Error> {
-        let overflow = || Error::Overflow {
-            column: self.name.clone(),
-        };
+        let overflow = || Error::Overflow { column: self.name.clone() };
         let (sum, count) = match &self.state {
             State::Count(count) => return Ok(Some(Quantity::Number(Number::from(*count)))),
             State::Distinct(seen) => return Ok(Some(Quantity::Number(Number::from(seen.len() as u64)))),

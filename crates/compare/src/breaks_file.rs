@@ -14,7 +14,7 @@ use tempfile::NamedTempFile;
 
 use layout::Layout;
 
-use crate::report::Break;
+use crate::report::{Break, BreakHeader};
 
 /// What a break file is written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,16 +33,12 @@ impl BreaksFormat {
     /// # Errors
     /// When the extension is none of `parquet`, `csv` and `jsonl`.
     pub fn of(path: &Path) -> Result<Self, BreaksFileError> {
-        let extension = path
-            .extension()
-            .map(|extension| extension.to_string_lossy().to_ascii_lowercase());
+        let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
         match extension.as_deref() {
             Some("parquet") => Ok(Self::Parquet),
             Some("csv") => Ok(Self::Csv),
             Some("jsonl" | "ndjson") => Ok(Self::JsonLines),
-            _ => Err(BreaksFileError::UnknownFormat {
-                path: path.to_owned(),
-            }),
+            _ => Err(BreaksFileError::UnknownFormat { path: path.to_owned() }),
         }
     }
 }
@@ -51,13 +47,13 @@ impl BreaksFormat {
 #[derive(Debug, thiserror::Error)]
 pub enum BreaksFileError {
     /// The extension says nothing.
-    #[error("cannot tell from {path:?} how to write the breaks")]
+    #[error("cannot tell from {} how to write the breaks", path.display())]
     UnknownFormat {
         /// As given.
         path: PathBuf,
     },
     /// The disk is full, the directory is missing, …
-    #[error("cannot write the breaks to {path:?}: {source}")]
+    #[error("cannot write the breaks to {}: {source}", path.display())]
     Io {
         /// As given.
         path: PathBuf,
@@ -80,13 +76,18 @@ impl BreaksFileError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::UnknownFormat { .. } => Some("use a name that ends in .parquet, .csv or .jsonl".to_owned()),
-            Self::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
-                Some("free some space, or write to another disk".to_owned())
-            }
-            Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
-                Some("make the directory first".to_owned())
-            }
-            Self::Io { .. } | Self::MeasureCount { .. } => None,
+            Self::Io { source, .. } => match source.kind() {
+                io::ErrorKind::StorageFull => Some("free some space, or write to another disk".to_owned()),
+                io::ErrorKind::NotFound => Some("make the directory first".to_owned()),
+                io::ErrorKind::IsADirectory => Some("name a file in it".to_owned()),
+                io::ErrorKind::NotADirectory
+                | io::ErrorKind::PermissionDenied
+                | io::ErrorKind::ReadOnlyFilesystem => {
+                    Some("choose a directory that can be written to".to_owned())
+                }
+                _ => None,
+            },
+            Self::MeasureCount { .. } => None,
         }
     }
 }
@@ -107,26 +108,29 @@ enum Sink {
 }
 
 impl BreaksFile {
-    /// Starts a file in the format of its extension, for measures with their rules (`EXACT`, `ABSOLUTE 0.01`).
+    /// Tells before a long comparison what would keep its breaks from being written.
+    ///
+    /// # Errors
+    /// When the extension is unknown, the path is a directory, or its directory cannot be written to.
+    pub fn check(path: &Path) -> Result<(), BreaksFileError> {
+        BreaksFormat::of(path)?;
+        if path.is_dir() {
+            return Err(io_error(path, io::ErrorKind::IsADirectory.into()));
+        }
+        temporary_beside(path).map(drop).map_err(|source| io_error(path, source))
+    }
+
+    /// Starts a file in the format of its extension.
     ///
     /// # Errors
     /// When the extension is unknown or the directory cannot be written to.
-    pub fn create(
-        path: &Path,
-        sources: &[String],
-        key: &[String],
-        measures: &[(String, String)],
-    ) -> Result<Self, BreaksFileError> {
+    pub fn create(path: &Path, header: &BreakHeader) -> Result<Self, BreaksFileError> {
         let format = BreaksFormat::of(path)?;
-        let layout = Layout::new(sources, key, measures);
+        let layout = Layout::new(header);
         let sink = temporary_beside(path)
-            .and_then(|file| Sink::start(format, BufWriter::new(file), layout.header()))
+            .and_then(|file| Sink::start(format, BufWriter::new(file), layout.columns()))
             .map_err(|source| io_error(path, source))?;
-        Ok(Self {
-            path: path.to_owned(),
-            layout,
-            sink,
-        })
+        Ok(Self { path: path.to_owned(), layout, sink })
     }
 
     /// Adds a break.
@@ -136,15 +140,10 @@ impl BreaksFile {
     pub fn write(&mut self, found: &Break) -> Result<(), BreaksFileError> {
         let expected = self.layout.measure_count();
         if found.cells.len() != expected {
-            return Err(BreaksFileError::MeasureCount {
-                expected,
-                found: found.cells.len(),
-            });
+            return Err(BreaksFileError::MeasureCount { expected, found: found.cells.len() });
         }
         let sink = &mut self.sink;
-        self.layout
-            .each_row(found, |row| sink.write(row))
-            .map_err(|source| io_error(&self.path, source))
+        self.layout.each_row(found, |row| sink.write(row)).map_err(|source| io_error(&self.path, source))
     }
 
     /// Completes the file and gives it its name.
@@ -188,25 +187,21 @@ impl Sink {
 }
 
 fn temporary_beside(path: &Path) -> io::Result<NamedTempFile> {
-    let directory = path
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-    // The error of a temporary file would name a path that nobody has heard of.
-    fs::metadata(directory)?;
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !fs::metadata(directory)?.is_dir() {
+        return Err(io::ErrorKind::NotADirectory.into());
+    }
     let mut builder = tempfile::Builder::new();
     builder.prefix(".trueup-breaks-");
     // A temporary file is private by default; what gets the target's name should be as readable as any new file.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(directory)
+    // The error itself would name a temporary file that nobody has heard of.
+    builder.tempfile_in(directory).map_err(|error| error.kind().into())
 }
 
 fn io_error(path: &Path, source: io::Error) -> BreaksFileError {
-    BreaksFileError::Io {
-        path: path.to_owned(),
-        source,
-    }
+    BreaksFileError::Io { path: path.to_owned(), source }
 }
 
 fn parquet_error(error: ParquetError) -> io::Error {

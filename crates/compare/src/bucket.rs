@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::partition::{Budget, Chunk, Radix};
-use crate::record::fingerprint;
+use crate::record::{Layout, copy, fingerprint};
 
 /// Records a bucket should hold on average: few enough that sorting one is cheap, many enough that few are empty.
 const RECORDS_PER_BUCKET: usize = 2;
@@ -13,8 +13,11 @@ pub(crate) struct Buckets {
     words: Vec<u32>,
     width: usize,
     ends: Vec<u32>,
-    order: Vec<u32>,
+    places: Vec<Place>,
 }
+
+/// Where a record is, with what it is sorted by: fingerprint, then source.
+type Place = (u128, u32, u32);
 
 impl Buckets {
     /// Takes the records of all sources and frees their chunks.
@@ -34,10 +37,7 @@ impl Buckets {
         }
         let records = chunks.iter().map(|(_, chunk)| chunk.words()).sum::<usize>() / stride;
         let wanted_bits = (records / RECORDS_PER_BUCKET).max(1).ilog2();
-        let radix = Radix {
-            consumed,
-            bits: wanted_bits.min(most_bits).min(128 - consumed),
-        };
+        let radix = Radix { consumed, bits: wanted_bits.min(most_bits).min(128 - consumed) };
         self.width = stride + 1;
         self.ends.clear();
         self.ends.resize(radix.partitions(), 0);
@@ -59,7 +59,7 @@ impl Buckets {
                 let next = &mut self.ends[radix.partition(fingerprint(record))];
                 let at = *next as usize * self.width;
                 *next += 1;
-                self.words[at..at + stride].copy_from_slice(record);
+                copy(record, &mut self.words[at..at + stride]);
                 self.words[at + stride] = source;
             }
             chunk.release(budget);
@@ -72,63 +72,68 @@ impl Buckets {
         &mut self,
         mut call: impl FnMut(Group<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let mut order = std::mem::take(&mut self.order);
+        let mut places = std::mem::take(&mut self.places);
         let mut start = 0;
         for &end in &self.ends {
-            order.clear();
-            order.extend(start..end);
+            places.clear();
+            places.extend((start..end).map(|record| self.place(record)));
             start = end;
-            order.sort_unstable_by_key(|record| (self.fingerprint(*record), self.source(*record)));
-            for group in order.chunk_by_mut(|a, b| self.fingerprint(*a) == self.fingerprint(*b)) {
-                call(Group {
-                    buckets: self,
-                    records: group,
-                })?;
+            sort(&mut places);
+            for group in places.chunk_by_mut(|a, b| a.0 == b.0) {
+                call(Group { buckets: self, places: group })?;
             }
         }
-        self.order = order;
+        self.places = places;
         Ok(())
     }
 
-    fn fingerprint(&self, record: u32) -> u128 {
-        fingerprint(&self.words[record as usize * self.width..])
+    fn place(&self, record: u32) -> Place {
+        let at = record as usize * self.width;
+        let words = &self.words[at..at + self.width];
+        (fingerprint(words), words[self.width - 1], record)
     }
+}
 
-    fn source(&self, record: u32) -> u32 {
-        self.words[(record as usize + 1) * self.width - 1]
+/// Few elements nearly always, for which insertion is quickest.
+fn sort(places: &mut [Place]) {
+    if places.len() > 16 {
+        places.sort_unstable();
+        return;
+    }
+    for next in 1..places.len() {
+        let mut at = next;
+        while at > 0 && places[at] < places[at - 1] {
+            places.swap(at, at - 1);
+            at -= 1;
+        }
     }
 }
 
 /// The records of one key, by source.
 pub(crate) struct Group<'a> {
     buckets: &'a Buckets,
-    records: &'a mut [u32],
+    places: &'a mut [Place],
 }
 
 impl<'a> Group<'a> {
     pub(crate) fn len(&self) -> usize {
-        self.records.len()
+        self.places.len()
     }
 
     pub(crate) fn source(&self, index: usize) -> usize {
-        self.buckets.source(self.records[index]) as usize
+        self.places[index].1 as usize
     }
 
     pub(crate) fn record(&self, index: usize) -> &'a [u32] {
         let width = self.buckets.width;
-        let start = self.records[index] as usize * width;
+        let start = self.places[index].2 as usize * width;
         &self.buckets.words[start..start + width - 1]
     }
 
     /// Sorts by what is compared, then by source.
-    pub(crate) fn sort_by_content(&mut self, layout: &crate::record::Layout) {
+    pub(crate) fn sort_by_content(&mut self, layout: &Layout) {
         let buckets = self.buckets;
-        let width = buckets.width;
-        let content = |record: u32| layout.content(&buckets.words[record as usize * width..]);
-        self.records.sort_unstable_by(|a, b| {
-            content(*a)
-                .cmp(content(*b))
-                .then_with(|| buckets.source(*a).cmp(&buckets.source(*b)))
-        });
+        let content = |place: &Place| layout.content(&buckets.words[place.2 as usize * buckets.width..]);
+        self.places.sort_unstable_by(|a, b| content(a).cmp(content(b)).then_with(|| a.1.cmp(&b.1)));
     }
 }

@@ -32,7 +32,7 @@ struct Count {
 impl Census {
     pub(crate) fn new(plan: &Plan) -> Self {
         let exact = |column: usize| {
-            !plan.aggregates()
+            !plan.aggregates
                 && plan
                     .measures
                     .iter()
@@ -57,14 +57,8 @@ impl Census {
             seeds.words(index, &columns[index], rows, |row, word| tally.count(row, word));
             for &(word, row, times) in tally.values() {
                 let value = || show(&plan.columns[index], &columns[index], row);
-                counts
-                    .entry(word)
-                    .or_insert_with(|| Count {
-                        value: value(),
-                        rows: 0,
-                        broken: 0,
-                    })
-                    .rows += times;
+                counts.entry(word).or_insert_with(|| Count { value: value(), rows: 0, broken: 0 }).rows +=
+                    times;
             }
             if tally.has_many() || counts.len() > MOST_VALUES {
                 *slot = None;
@@ -74,10 +68,7 @@ impl Census {
 
     /// Counts broken rows with the value that has this word.
     pub(crate) fn count_broken(&mut self, column: usize, word: u64, rows: u64) {
-        if let Some(count) = self.columns[column]
-            .as_mut()
-            .and_then(|counts| counts.get_mut(&word))
-        {
+        if let Some(count) = self.columns[column].as_mut().and_then(|counts| counts.get_mut(&word)) {
             count.broken += rows;
         }
     }
@@ -85,14 +76,7 @@ impl Census {
     /// Counts a row with this word, of a value that may not be known here.
     pub(crate) fn tick(&mut self, column: usize, word: u64) {
         if let Some(counts) = &mut self.columns[column] {
-            counts
-                .entry(word)
-                .or_insert(Count {
-                    value: None,
-                    rows: 0,
-                    broken: 0,
-                })
-                .broken += 1;
+            counts.entry(word).or_insert(Count { value: None, rows: 0, broken: 0 }).broken += 1;
         }
     }
 
@@ -112,11 +96,7 @@ impl Census {
                 continue;
             };
             for (word, count) in other {
-                let known = counts.entry(word).or_insert(Count {
-                    rows: 0,
-                    broken: 0,
-                    ..count.clone()
-                });
+                let known = counts.entry(word).or_insert(Count { rows: 0, broken: 0, ..count.clone() });
                 known.rows += count.rows;
                 known.broken += count.broken;
             }
@@ -151,9 +131,7 @@ impl Census {
             }
         }
         found.sort_by(|a, b| {
-            b.broken_rows
-                .cmp(&a.broken_rows)
-                .then_with(|| (&a.column, &a.value).cmp(&(&b.column, &b.value)))
+            b.broken_rows.cmp(&a.broken_rows).then_with(|| (&a.column, &a.value).cmp(&(&b.column, &b.value)))
         });
         found
     }
@@ -171,10 +149,7 @@ const PLACES: usize = MOST_VALUES * 4;
 
 impl Default for Tally {
     fn default() -> Self {
-        Self {
-            places: [(0, 0, 0); PLACES],
-            taken: 0,
-        }
+        Self { places: [(0, 0, 0); PLACES], taken: 0 }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Decides groups by their values, and tells of those that break.
 
+use crate::BreakSink;
 use crate::census::Census;
 use crate::entry::Entry;
 use crate::error::Error;
@@ -9,18 +10,14 @@ use crate::kind::Kind;
 use crate::number::Quantity;
 use crate::pairing::pair;
 use crate::plan::{Measure, Plan};
-use crate::report::{Break, Cell, Outside};
+use crate::report::{Break, BreakHeader, Cell, Outside};
 use crate::rule::display_signed_duration;
 use crate::spec::{Aggregate, Base, Rule};
-use crate::table::TableError;
 use crate::tolerance::{Outcome, check};
 use crate::value::{Value, word};
 
 /// With more rows of one key than this in a source, finding the best pairs costs too much.
 const MOST_PAIRED: usize = 64;
-
-/// Takes every break, in order.
-pub(crate) type Sink<'a> = &'a mut dyn FnMut(&Break) -> Result<(), TableError>;
 
 /// Decides groups by their values.
 pub(crate) struct Decider<'a, 'b> {
@@ -29,7 +26,8 @@ pub(crate) struct Decider<'a, 'b> {
     pub(crate) sources: usize,
     pub(crate) tally: &'a mut Tally,
     pub(crate) census: &'a mut Census,
-    pub(crate) sink: Option<Sink<'b>>,
+    pub(crate) sink: Option<BreakSink<'b>>,
+    pub(crate) header: BreakHeader,
     pub(crate) limit: usize,
     pub(crate) breaks: Vec<Break>,
 }
@@ -43,8 +41,7 @@ impl Decider<'_, '_> {
         let total = |rows: &[(Entry, u64)]| rows.iter().map(|(_, count)| *count).sum::<u64>();
         let few = left.iter().all(|rows| total(rows) <= MOST_PAIRED as u64);
         let expand = |rows: Vec<(Entry, u64)>| {
-            rows.into_iter()
-                .flat_map(|(entry, count)| std::iter::repeat_n(entry, count as usize))
+            rows.into_iter().flat_map(|(entry, count)| std::iter::repeat_n(entry, count as usize))
         };
         if !few {
             let mut sources: Vec<_> = left.into_iter().map(expand).collect();
@@ -73,15 +70,9 @@ impl Decider<'_, '_> {
             let held = tuple[first].as_ref().or_else(|| tuple.iter().flatten().next());
             held.map_or(0, |held| self.differences(held, row))
         };
-        let costs: Vec<Vec<u64>> = tuples
-            .iter()
-            .map(|tuple| rows.iter().map(|row| cost(tuple, row)).collect())
-            .collect();
-        let pairs = if rows.is_empty() {
-            Vec::new()
-        } else {
-            pair(&costs, rows.len())
-        };
+        let costs: Vec<Vec<u64>> =
+            tuples.iter().map(|tuple| rows.iter().map(|row| cost(tuple, row)).collect()).collect();
+        let pairs = if rows.is_empty() { Vec::new() } else { pair(&costs, rows.len()) };
         let mut rows: Vec<Option<Entry>> = rows.into_iter().map(Some).collect();
         for (tuple, row) in tuples.iter_mut().zip(pairs) {
             tuple[source] = row.and_then(|row| rows[row].take());
@@ -98,21 +89,14 @@ impl Decider<'_, '_> {
         if held.cells() == row.cells() {
             return 0;
         }
-        let (sources, held, row) = (
-            (held.source(), row.source()),
-            held.values(self.plan),
-            row.values(self.plan),
-        );
+        let (sources, held, row) =
+            ((held.source(), row.source()), held.values(self.plan), row.values(self.plan));
         let outside =
-            self.plan
-                .measures
-                .iter()
-                .zip(held.into_iter().zip(row))
-                .filter(|(measure, (held, row))| {
-                    let values = [held.clone(), row.clone()];
-                    let rule = for_pair(&measure.rule, sources);
-                    !judge(&rule, Some(0), &values).within
-                });
+            self.plan.measures.iter().zip(held.into_iter().zip(row)).filter(|(measure, (held, row))| {
+                let values = [held.clone(), row.clone()];
+                let rule = for_pair(&measure.rule, sources);
+                !judge(&rule, Some(0), &values).within
+            });
         outside.count() as u64
     }
 
@@ -122,10 +106,8 @@ impl Decider<'_, '_> {
             return Ok(());
         };
         let everywhere = present.iter().all(|present| *present);
-        let values: Vec<Option<Vec<Option<Value>>>> = tuple
-            .iter()
-            .map(|row| row.as_ref().map(|row| row.values(self.plan)))
-            .collect();
+        let values: Vec<Option<Vec<Option<Value>>>> =
+            tuple.iter().map(|row| row.as_ref().map(|row| row.values(self.plan))).collect();
         let mut outcomes: Vec<Option<Outcome>> = vec![None; self.plan.measures.len()];
         if everywhere {
             for (index, measure) in self.plan.measures.iter().enumerate() {
@@ -149,24 +131,15 @@ impl Decider<'_, '_> {
         if !self.is_told() {
             return Ok(());
         }
-        let shown: Vec<Option<Vec<Option<String>>>> = tuple
-            .iter()
-            .map(|row| row.as_ref().map(|row| row.shown(self.plan)))
-            .collect();
+        let shown: Vec<Option<Vec<Option<String>>>> =
+            tuple.iter().map(|row| row.as_ref().map(|row| row.shown(self.plan))).collect();
         let cells = (self.plan.measures.iter().zip(outcomes).enumerate())
             .map(|(index, (measure, outcome))| Cell {
-                values: shown
-                    .iter()
-                    .map(|row| row.as_ref().map(|row| row[index].clone()))
-                    .collect(),
+                values: shown.iter().map(|row| row.as_ref().map(|row| row[index].clone())).collect(),
                 outside: outcome.map(|outcome| self.outside(measure, &outcome)),
             })
             .collect();
-        self.tell(Break {
-            key: self.shown_key(&some.key_values(self.plan)),
-            present,
-            cells,
-        })
+        self.tell(Break { key: self.shown_key(&some.key_values(self.plan)), present, cells })
     }
 
     /// Decides a group by its aggregates, by source; nothing is counted if it was before.
@@ -180,11 +153,8 @@ impl Decider<'_, '_> {
         let mut outcomes: Vec<Option<Outcome>> = vec![None; self.plan.measures.len()];
         if present.iter().all(|present| *present) {
             for (index, measure) in self.plan.measures.iter().enumerate() {
-                let values: Vec<Option<Quantity>> = by_source
-                    .iter()
-                    .flatten()
-                    .map(|values| values[index].clone())
-                    .collect();
+                let values: Vec<Option<Quantity>> =
+                    by_source.iter().flatten().map(|values| values[index].clone()).collect();
                 let outcome = check(&measure.rule, self.plan.reference, &values);
                 outcomes[index] = (!outcome.within).then_some(outcome);
             }
@@ -200,11 +170,7 @@ impl Decider<'_, '_> {
             .map(|(index, (measure, outcome))| Cell {
                 values: by_source
                     .iter()
-                    .map(|values| {
-                        values
-                            .as_ref()
-                            .map(|values| self.shown(measure, values[index].as_ref()))
-                    })
+                    .map(|values| values.as_ref().map(|values| self.shown(measure, values[index].as_ref())))
                     .collect(),
                 outside: outcome.map(|outcome| self.outside(measure, &outcome)),
             })
@@ -228,10 +194,7 @@ impl Decider<'_, '_> {
     /// The key as reports show it.
     pub(crate) fn shown_key(&self, key: &[Option<Value>]) -> Vec<Option<String>> {
         let columns = self.plan.key.iter().map(|part| &self.plan.columns[*part]);
-        columns
-            .zip(key)
-            .map(|(column, value)| value.as_ref().map(|value| value.show(column)))
-            .collect()
+        columns.zip(key).map(|(column, value)| value.as_ref().map(|value| value.show(column))).collect()
     }
 
     fn count(&mut self, present: &[bool], outcomes: &[Option<Outcome>]) {
@@ -245,10 +208,8 @@ impl Decider<'_, '_> {
         for (measure, outcome) in outcomes.iter().enumerate() {
             let Some(outcome) = outcome else { continue };
             self.tally.outside[measure] += 1;
-            let difference = outcome.difference.clone();
-            difference
-                .into_iter()
-                .for_each(|it| self.tally.largest[measure].offer_difference(it));
+            let difference = outcome.difference.iter();
+            difference.for_each(|it| self.tally.largest[measure].offer_difference(it));
         }
     }
 
@@ -271,17 +232,9 @@ impl Decider<'_, '_> {
     }
 
     fn outside(&self, measure: &Measure, outcome: &Outcome) -> Outside {
-        let kind = measure
-            .column
-            .map_or(Kind::Number, |column| self.plan.columns[column].kind);
-        let difference = outcome
-            .difference
-            .as_ref()
-            .and_then(|it| show_difference(measure, kind, it, true));
-        Outside {
-            pair: outcome.pair,
-            difference,
-        }
+        let kind = measure.column.map_or(Kind::Number, |column| self.plan.columns[column].kind);
+        let difference = outcome.difference.as_ref().and_then(|it| show_difference(measure, kind, it, true));
+        Outside { pair: outcome.pair, difference }
     }
 
     /// Whether anybody still wants to hear of breaks.
@@ -291,7 +244,7 @@ impl Decider<'_, '_> {
 
     fn tell(&mut self, broken: Break) -> Result<(), Error> {
         if let Some(sink) = &mut self.sink {
-            sink(&broken).map_err(Error::Breaks)?;
+            sink(&self.header, &broken).map_err(Error::Breaks)?;
         }
         if self.breaks.len() < self.limit {
             self.breaks.push(broken);
@@ -311,11 +264,7 @@ pub(crate) fn show_difference(
     if kind.is_temporal() && !counts {
         let seconds = difference.decimal()?;
         let duration = display_signed_duration(&seconds);
-        return Some(if signed {
-            duration
-        } else {
-            duration.trim_start_matches(['+', '-']).to_string()
-        });
+        return Some(if signed { duration } else { duration.trim_start_matches(['+', '-']).to_string() });
     }
     if kind == Kind::Boolean && !counts {
         return None;
@@ -326,10 +275,7 @@ pub(crate) fn show_difference(
 /// A named base stands for itself only when its source is one of the two; otherwise the larger value does.
 fn for_pair(rule: &Rule, sources: (usize, usize)) -> Rule {
     match rule {
-        Rule::Percentage {
-            value,
-            base: Base::Source(source),
-        } => {
+        Rule::Percentage { value, base: Base::Source(source) } => {
             let base = match *source {
                 source if source == sources.0 => Base::Source(0),
                 source if source == sources.1 => Base::Source(1),
@@ -343,30 +289,19 @@ fn for_pair(rule: &Rule, sources: (usize, usize)) -> Rule {
 
 /// Holds values against a rule; text has no difference.
 fn judge(rule: &Rule, reference: Option<usize>, values: &[Option<Value>]) -> Outcome {
-    if values
-        .iter()
-        .flatten()
-        .any(|value| matches!(value, Value::Bytes(_)))
-    {
+    if values.iter().flatten().any(|value| matches!(value, Value::Bytes(_))) {
         let apart = |held: usize| values.iter().position(|value| *value != values[held]);
-        let pair = match reference {
-            Some(reference) => apart(reference).map(|other| (reference, other)),
-            None => {
-                let null = values.iter().position(Option::is_none);
-                let some = values.iter().position(Option::is_some);
-                let by_null = null.zip(some).map(|(a, b)| (a.min(b), a.max(b)));
-                by_null.or_else(|| apart(0).map(|other| (0, other)))
-            }
+        let pair = if let Some(reference) = reference {
+            apart(reference).map(|other| (reference, other))
+        } else {
+            let null = values.iter().position(Option::is_none);
+            let some = values.iter().position(Option::is_some);
+            let by_null = null.zip(some).map(|(a, b)| (a.min(b), a.max(b)));
+            by_null.or_else(|| apart(0).map(|other| (0, other)))
         };
-        return Outcome {
-            within: pair.is_none(),
-            pair: pair.unwrap_or((0, 1)),
-            difference: None,
-        };
+        return Outcome { within: pair.is_none(), pair: pair.unwrap_or((0, 1)), difference: None };
     }
-    let quantities: Vec<Option<Quantity>> = values
-        .iter()
-        .map(|value| value.as_ref().and_then(Value::quantity))
-        .collect();
+    let quantities: Vec<Option<Quantity>> =
+        values.iter().map(|value| value.as_ref().and_then(Value::quantity)).collect();
     check(rule, reference, &quantities)
 }

@@ -14,7 +14,7 @@ use crate::kind::Kind;
 use crate::number::{Decimal, Number};
 use crate::plan::{Column, Encoding, How};
 use crate::temporal::OrderEvidence;
-use crate::text;
+use crate::text::{self, Reading};
 
 pub(crate) use temporal::display_seconds;
 
@@ -47,10 +47,7 @@ pub(crate) enum Misfit {
 
 impl Misfit {
     fn value(what: impl Into<String>, hint: &str) -> Self {
-        Self::Value {
-            what: what.into(),
-            hint: Some(hint.into()),
-        }
+        Self::Value { what: what.into(), hint: Some(hint.into()) }
     }
 }
 
@@ -72,9 +69,7 @@ impl Decoded {
 
 /// What units of a fixed scale amount to.
 pub(crate) fn fixed_number(units: i64, encoding: Encoding) -> Number {
-    let Encoding::Fixed { scale } = encoding else {
-        unreachable!("units exist only in a fixed encoding")
-    };
+    let Encoding::Fixed { scale } = encoding else { unreachable!("units exist only in a fixed encoding") };
     // A machine word always fits a decimal.
     Number::from_scaled(i128::from(units), scale as i8).unwrap_or(Number::NaN)
 }
@@ -91,15 +86,20 @@ pub(crate) fn decode(
     let reader = &column.readers[source];
     let array = plain(array)?;
     if array.data_type() == &DataType::Null || array.null_count() == array.len() {
-        return Ok(Decoded {
-            values: Values::Null,
-            nulls: None,
-        });
+        return Ok(Decoded { values: Values::Null, nulls: None });
     }
     let nulls = array.nulls().cloned();
     let values = match (&reader.how, column.kind) {
         (How::Null, _) => return Err(Misfit::Reading(first_text(&array))),
-        (How::Text, _) => Values::Bytes(normalised(array.as_string_view(), column).to_binary_view()),
+        (How::Text(reading), _) => {
+            let texts = array.as_string_view();
+            if *reading != Reading::Text
+                && let Some(other) = texts.iter().flatten().find(|text| !reading.allows(text.as_bytes()))
+            {
+                return Err(Misfit::Reading(other.as_bytes().to_vec()));
+            }
+            Values::Bytes(normalised(texts, column).to_binary_view())
+        }
         (How::Displayed, _) => Values::Bytes(displayed(&array, column)?.to_binary_view()),
         (How::Typed, Kind::Text) => {
             Values::Bytes(normalised(array.as_string_view(), column).to_binary_view())
@@ -107,11 +107,7 @@ pub(crate) fn decode(
         (How::Typed, Kind::Binary) => Values::Bytes(array.as_binary_view().clone()),
         (How::Typed, Kind::Boolean) => {
             let truths = array.as_boolean();
-            Values::Fixed(
-                (0..truths.len())
-                    .map(|row| i64::from(truths.value(row)))
-                    .collect(),
-            )
+            Values::Fixed((0..truths.len()).map(|row| i64::from(truths.value(row))).collect())
         }
         (How::TextBoolean, _) => {
             let read = |value: &[u8]| text::boolean(value).ok_or_else(|| Misfit::Reading(value.to_vec()));
@@ -151,7 +147,7 @@ pub(crate) fn plain(array: &ArrayRef) -> Result<ArrayRef, Misfit> {
         }
         DataType::Utf8 | DataType::LargeUtf8 => DataType::Utf8View,
         DataType::Binary | DataType::LargeBinary | DataType::FixedSizeBinary(_) => DataType::BinaryView,
-        DataType::Date64 => DataType::Timestamp(TimeUnit::Millisecond, None),
+        DataType::Date64 => DataType::Date32,
         DataType::Time32(_) | DataType::Time64(TimeUnit::Microsecond) => {
             DataType::Time64(TimeUnit::Nanosecond)
         }
@@ -161,31 +157,19 @@ pub(crate) fn plain(array: &ArrayRef) -> Result<ArrayRef, Misfit> {
 }
 
 fn cast(array: &ArrayRef, to: &DataType) -> Result<ArrayRef, Misfit> {
-    let strict = CastOptions {
-        safe: false,
-        ..CastOptions::default()
-    };
+    let strict = CastOptions { safe: false, ..CastOptions::default() };
     cast_with_options(array, to, &strict)
         .map_err(|error| Misfit::value(error.to_string(), "a number may have 38 digits"))
 }
 
 /// Some text that shows the column is not all NULL.
 fn first_text(array: &ArrayRef) -> Vec<u8> {
-    array
-        .as_string_view()
-        .iter()
-        .flatten()
-        .next()
-        .unwrap_or_default()
-        .as_bytes()
-        .to_vec()
+    array.as_string_view().iter().flatten().next().unwrap_or_default().as_bytes().to_vec()
 }
 
 fn truths(texts: &StringViewArray, read: impl Fn(&[u8]) -> Result<bool, Misfit>) -> Result<Values, Misfit> {
-    let truths: Result<Vec<i64>, Misfit> = texts
-        .iter()
-        .map(|text| text.map_or(Ok(0), |text| Ok(i64::from(read(text.as_bytes())?))))
-        .collect();
+    let truths: Result<Vec<i64>, Misfit> =
+        texts.iter().map(|text| text.map_or(Ok(0), |text| Ok(i64::from(read(text.as_bytes())?)))).collect();
     Ok(Values::Fixed(truths?.into()))
 }
 
@@ -215,43 +199,29 @@ fn normalised(texts: &StringViewArray, column: &Column) -> StringViewArray {
     let mut builder = StringViewBuilder::with_capacity(texts.len());
     let mut room = String::new();
     for value in texts {
-        builder.append_option(value.map(|value| text::normalise_into(value, &column.normalisers, &mut room)));
+        builder.append_option(value.map(|value| text::normalise_into(value, column.normalisers, &mut room)));
     }
     builder.finish()
 }
 
 /// Typed values in their canonical form as text.
 fn displayed(array: &ArrayRef, column: &Column) -> Result<StringViewArray, Misfit> {
-    let unreadable = |error: arrow_schema::ArrowError| Misfit::Value {
-        what: error.to_string(),
-        hint: None,
-    };
-    let format = FormatOptions::new();
-    let formatter = ArrayFormatter::try_new(array.as_ref(), &format).map_err(unreadable)?;
     let mut builder = StringViewBuilder::with_capacity(array.len());
     for row in 0..array.len() {
-        if array.is_null(row) {
-            builder.append_null();
-        } else {
-            builder.append_value(display_one(array, row, &formatter)?);
-        }
+        builder.append_option(if array.is_null(row) { None } else { Some(display_one(array, row)?) });
     }
     Ok(normalised(&builder.finish(), column))
 }
 
 /// Numbers and times as reports show them, anything else as Arrow does.
-fn display_one(array: &ArrayRef, row: usize, formatter: &ArrayFormatter<'_>) -> Result<String, Misfit> {
-    if let Some(number) = numeric::one(array, row) {
-        return Ok(number.to_string());
+fn display_one(array: &ArrayRef, row: usize) -> Result<String, Misfit> {
+    let known =
+        numeric::one(array, row).map(|number| number.to_string()).or_else(|| temporal::one(array, row));
+    if let Some(known) = known {
+        return Ok(known);
     }
-    if let Some(time) = temporal::one(array, row) {
-        return Ok(time);
-    }
-    formatter
-        .value(row)
-        .try_to_string()
-        .map_err(|error| Misfit::Value {
-            what: error.to_string(),
-            hint: None,
-        })
+    let format = FormatOptions::new();
+    ArrayFormatter::try_new(array.as_ref(), &format)
+        .and_then(|formatter| formatter.value(row).try_to_string())
+        .map_err(|error| Misfit::Value { what: error.to_string(), hint: None })
 }

@@ -4,10 +4,10 @@ use arrow_array::RecordBatch;
 
 use crate::decode::{Decoded, Misfit, Values, decode};
 use crate::error::Error;
-use crate::fingerprint::{Seeds, canonical_bits, number_parts, write_part};
+use crate::fingerprint::{Seeds, canonical_bits, number_parts};
 use crate::number::{Decimal, Number};
 use crate::partition::Scatter;
-use crate::plan::{Encoding, Plan};
+use crate::plan::{Encoding as ColumnEncoding, Plan};
 use crate::record::{Carry, Layout, get_u64, get_u128, put_u64, put_u128};
 use crate::spec::Aggregate;
 use crate::temporal::OrderEvidence;
@@ -62,22 +62,23 @@ impl Shape {
     }
 }
 
-fn carry(aggregate: Aggregate, encoding: Encoding) -> Carry {
+fn carry(aggregate: Aggregate, encoding: ColumnEncoding) -> Carry {
     match (aggregate, encoding) {
         (Aggregate::Count, _) => Carry::Presence,
         (Aggregate::CountDistinct, _) => Carry::Hash128,
-        (_, Encoding::Fixed { .. }) => Carry::Fixed,
-        (_, Encoding::Float) => Carry::Float,
-        (_, Encoding::General) => Carry::General,
-        (_, Encoding::Bytes) => Carry::Hash64,
+        (_, ColumnEncoding::Fixed { .. }) => Carry::Fixed,
+        (_, ColumnEncoding::Float) => Carry::Float,
+        (_, ColumnEncoding::General) => Carry::General,
+        (_, ColumnEncoding::Bytes) => Carry::Hash64,
     }
 }
 
 /// One thread's buffers for turning batches into records.
 #[derive(Default)]
 pub(crate) struct Encoder {
-    key: Vec<u8>,
+    fingerprints: Vec<u128>,
     digests: Vec<u64>,
+    record: Vec<u32>,
     /// Rows with a NULL in the key.
     pub(crate) null_keys: u64,
 }
@@ -99,18 +100,26 @@ pub(crate) fn decode_batch(
         .collect()
 }
 
+/// What all batches are encoded by.
+pub(crate) struct Encoding<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) shape: &'a Shape,
+    pub(crate) seeds: &'a Seeds,
+}
+
 impl Encoder {
     /// Puts a record for each row into its partition; the first gets `locator`, the next the one after.
     pub(crate) fn encode(
         &mut self,
-        plan: &Plan,
-        shape: &Shape,
-        seeds: &Seeds,
+        by: &Encoding<'_>,
         columns: &[Decoded],
         rows: usize,
         locator: u32,
         scatter: &mut Scatter<'_>,
     ) -> Result<(), Error> {
+        let Encoding { plan, shape, seeds } = by;
+        seeds.fingerprints(&plan.key, columns, rows, &mut self.fingerprints);
+        self.null_keys += null_keys(plan, columns, rows);
         self.digests.clear();
         self.digests.resize(rows, 0);
         for &column in &shape.digested {
@@ -119,29 +128,27 @@ impl Encoder {
                 self.digests[row] = self.digests[row].wrapping_add(word);
             });
         }
-        for row in 0..rows {
-            self.key.clear();
-            let mut has_null = false;
-            for &part in &plan.key {
-                has_null |= write_part(&columns[part], row, &mut self.key);
-            }
-            self.null_keys += u64::from(has_null);
-            let fingerprint = seeds.fingerprint(&self.key);
-            let record = scatter.slot(fingerprint)?;
-            shape.layout.start(
-                record,
-                fingerprint,
-                locator.wrapping_add(row as u32),
-                self.digests[row],
-            );
+        self.record.resize(shape.layout.stride(), 0);
+        for (row, (&fingerprint, &digest)) in self.fingerprints.iter().zip(&self.digests).enumerate() {
+            shape.layout.start(&mut self.record, fingerprint, locator.wrapping_add(row as u32), digest);
             for (slot, &column) in shape.carried.iter().enumerate() {
                 if !columns[column].is_null(row) {
-                    write(shape, seeds, slot, column, &columns[column], row, record);
+                    write(shape, seeds, slot, column, &columns[column], row, &mut self.record);
                 }
             }
+            scatter.push(fingerprint, &self.record)?;
         }
         Ok(())
     }
+}
+
+/// Rows with a NULL in the key.
+fn null_keys(plan: &Plan, columns: &[Decoded], rows: usize) -> u64 {
+    let parts = || plan.key.iter().map(|part| &columns[*part]);
+    if parts().all(|part| part.nulls.is_none() && !matches!(part.values, Values::Null)) {
+        return 0;
+    }
+    (0..rows).filter(|row| parts().any(|part| part.is_null(*row))).count() as u64
 }
 
 fn write(

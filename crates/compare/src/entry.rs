@@ -25,7 +25,7 @@ impl Raw {
             let planned = &plan.columns[column];
             let differs = match planned.readers[source].how {
                 How::Typed | How::Displayed | How::Null => false,
-                How::Text => !planned.normalisers.is_empty(),
+                How::Text(_) => !planned.normalisers.is_empty(),
                 How::TextNumber
                 | How::TextBoolean
                 | How::DeclaredBoolean
@@ -59,9 +59,8 @@ pub(crate) fn write_entry(
 ) {
     write_key(plan, columns, row, out);
     for measure in &plan.measures {
-        let value = measure
-            .column
-            .and_then(|column| Value::at(&columns[column], row, plan.columns[column].encoding));
+        let value =
+            measure.column.and_then(|column| Value::at(&columns[column], row, plan.columns[column].encoding));
         write_sorted(value.as_ref(), out);
     }
     out.extend((source as u32).to_be_bytes());
@@ -86,11 +85,7 @@ impl Entry {
         let key_end = bytes.len() - rest.len();
         plan.measures.iter().for_each(|_| skip_sorted(&mut rest));
         let cells_end = bytes.len() - rest.len();
-        Self {
-            bytes,
-            key_end,
-            cells_end,
-        }
+        Self { bytes, key_end, cells_end }
     }
 
     pub(crate) fn key(&self) -> &[u8] {
@@ -137,9 +132,7 @@ impl Entry {
                 rest = &rest[1..];
                 if has_raw {
                     let (length, after) = rest.split_at(8);
-                    let length = length
-                        .iter()
-                        .fold(0, |length, byte| length << 8 | usize::from(*byte));
+                    let length = length.iter().fold(0, |length, byte| length << 8 | usize::from(*byte));
                     let (text, after) = after.split_at(length);
                     rest = after;
                     return Some(String::from_utf8_lossy(text).into_owned());

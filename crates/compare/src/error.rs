@@ -55,6 +55,12 @@ pub enum Error {
         /// The source's name.
         source_name: String,
     },
+    /// A source gave other rows when it was read again.
+    #[error("{source_name}: it changed while it was being read")]
+    Changed {
+        /// The source's name.
+        source_name: String,
+    },
     /// Temporary files could not be written or read.
     #[error("temporary files in {directory}: {error}")]
     Spill {
@@ -83,22 +89,17 @@ impl Error {
             Self::Spill { error, .. } if error.kind() == std::io::ErrorKind::StorageFull => {
                 Some("free some space there, point TMPDIR elsewhere, or raise --memory".into())
             }
+            Self::Changed { .. } => Some("compare a copy that nothing writes to".into()),
             Self::TooManyRows { .. } => Some("compare it in pieces".into()),
             _ => None,
         }
     }
 
     pub(crate) fn spec(what: impl Into<String>) -> Self {
-        Self::Spec {
-            what: what.into(),
-            hint: None,
-        }
+        Self::Spec { what: what.into(), hint: None }
     }
 
     pub(crate) fn spec_hint(what: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self::Spec {
-            what: what.into(),
-            hint: Some(hint.into()),
-        }
+        Self::Spec { what: what.into(), hint: Some(hint.into()) }
     }
 }

@@ -9,26 +9,57 @@ use crate::number::Number;
 
 /// The random part of every hash in one comparison.
 pub(crate) struct Seeds {
-    key: u64,
-    /// Per column: the seed of its values, and the word of a NULL.
-    columns: Vec<(u64, u64)>,
+    /// Per column: the seed of its values, and what stands for NULL.
+    columns: Vec<(u64, u128)>,
     /// Bits of a key's fingerprint that count; all but in tests of what happens when they are too few.
     mask: u128,
+}
+
+/// Calls `give` with each row and the hash of its value's bytes, or what stands for NULL.
+macro_rules! hash_rows {
+    ($hash:ident, $decoded:expr, $rows:expr, $seed:expr, $null:expr, $give:expr) => {{
+        let (decoded, rows, seed, null) = ($decoded, $rows, $seed, $null);
+        macro_rules! each {
+            ($row:ident, $bytes:expr) => {
+                match &decoded.nulls {
+                    None => (0..rows).for_each(|$row| $give($row, $hash($bytes, seed))),
+                    Some(nulls) => (0..rows).for_each(|$row| {
+                        $give($row, if nulls.is_null($row) { null } else { $hash($bytes, seed) });
+                    }),
+                }
+            };
+        }
+        match &decoded.values {
+            Values::Null => (0..rows).for_each(|row| $give(row, null)),
+            Values::Fixed(units) => each!(row, &units[row].to_le_bytes()),
+            Values::Float(floats) => each!(row, &canonical_bits(floats[row]).to_le_bytes()),
+            Values::General(numbers) => each!(row, &number_bytes(numbers[row])),
+            Values::Bytes(bytes) => each!(row, bytes.value(row)),
+        }
+    }};
 }
 
 impl Seeds {
     pub(crate) fn new(columns: usize, mask: u128) -> Self {
         let random = || RandomState::new().build_hasher().finish();
-        Self {
-            key: random(),
-            columns: (0..columns).map(|_| (random(), random())).collect(),
-            mask,
-        }
+        let null = || u128::from(random()) << 64 | u128::from(random());
+        Self { columns: (0..columns).map(|_| (random(), null())).collect(), mask }
     }
 
-    /// The fingerprint of a key written by [`write_part`].
-    pub(crate) fn fingerprint(&self, key: &[u8]) -> u128 {
-        xxh3_128_with_seed(key, self.key) & self.mask
+    /// The fingerprint of each row's key: a sum of independently keyed hashes of its parts, so that tuples are never
+    /// joined into one text, and two that differ agree by chance only, 1 in 2^128.
+    pub(crate) fn fingerprints(&self, key: &[usize], columns: &[Decoded], rows: usize, out: &mut Vec<u128>) {
+        out.clear();
+        out.resize(rows, 0);
+        for &part in key {
+            let (seed, null) = self.columns[part];
+            hash_rows!(xxh3_128_with_seed, &columns[part], rows, seed, null, |row: usize, hash: u128| {
+                out[row] = out[row].wrapping_add(hash);
+            });
+        }
+        if self.mask != u128::MAX {
+            out.iter_mut().for_each(|fingerprint| *fingerprint &= self.mask);
+        }
     }
 
     /// Gives each row the word of its value: equal for equal values, and NULL a word of its own.
@@ -40,61 +71,22 @@ impl Seeds {
         mut give: impl FnMut(usize, u64),
     ) {
         let (seed, null) = self.columns[column];
-        let is_null = |row: usize| decoded.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
-        macro_rules! each {
-            ($row:ident, $word:expr) => {
-                for $row in 0..rows {
-                    give($row, if is_null($row) { null } else { $word });
-                }
-            };
-        }
-        match &decoded.values {
-            Values::Null => (0..rows).for_each(|row| give(row, null)),
-            Values::Fixed(units) => each!(row, xxh3_64_with_seed(&units[row].to_le_bytes(), seed)),
-            Values::Float(floats) => {
-                each!(
-                    row,
-                    xxh3_64_with_seed(&canonical_bits(floats[row]).to_le_bytes(), seed)
-                );
-            }
-            Values::General(numbers) => each!(row, xxh3_64_with_seed(&number_bytes(numbers[row]), seed)),
-            Values::Bytes(bytes) => each!(row, xxh3_64_with_seed(bytes.value(row), seed)),
-        }
+        hash_rows!(xxh3_64_with_seed, decoded, rows, seed, null as u64, |row: usize, word: u64| give(
+            row, word
+        ));
     }
 
     /// The same for the one value at a row.
     pub(crate) fn word(&self, column: usize, decoded: &Decoded, row: usize) -> u64 {
         let (seed, null) = self.columns[column];
-        with_bytes(decoded, row, |bytes| {
-            bytes.map_or(null, |bytes| xxh3_64_with_seed(bytes, seed))
-        })
+        with_bytes(decoded, row, |bytes| bytes.map_or(null as u64, |bytes| xxh3_64_with_seed(bytes, seed)))
     }
 
     /// 128 bits of the value at a row that is not NULL.
     pub(crate) fn long_word(&self, column: usize, decoded: &Decoded, row: usize) -> u128 {
         let seed = self.columns[column].0;
-        with_bytes(decoded, row, |bytes| {
-            xxh3_128_with_seed(bytes.unwrap_or_default(), seed)
-        })
+        with_bytes(decoded, row, |bytes| xxh3_128_with_seed(bytes.unwrap_or_default(), seed))
     }
-}
-
-/// Appends a part of a key so that no two different tuples are written alike; says whether it is NULL.
-pub(crate) fn write_part(decoded: &Decoded, row: usize, key: &mut Vec<u8>) -> bool {
-    with_bytes(decoded, row, |bytes| match bytes {
-        None => {
-            key.push(0);
-            true
-        }
-        Some(bytes) => {
-            key.push(1);
-            if matches!(decoded.values, Values::Bytes(_)) {
-                key.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
-            }
-            key.extend_from_slice(bytes);
-            false
-        }
-    })
 }
 
 /// Calls with the bytes of the value, `None` for NULL; the same bytes for equal values.

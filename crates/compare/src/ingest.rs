@@ -6,7 +6,7 @@ use arrow_array::RecordBatch;
 
 use crate::census::Census;
 use crate::decode::{Decoded, Misfit};
-use crate::encode::{Encoder, Shape, decode_batch};
+use crate::encode::{Encoder, Encoding, Shape, decode_batch};
 use crate::error::Error;
 use crate::fingerprint::Seeds;
 use crate::partition::{Budget, Chunk, Radix, Scatter};
@@ -20,11 +20,7 @@ use crate::totals::Totals;
 /// Why reading stopped: for good, or to start over with a better plan.
 pub(crate) enum Stop {
     Failed(Error),
-    Misfit {
-        source: usize,
-        column: usize,
-        misfit: Misfit,
-    },
+    Misfit { source: usize, column: usize, misfit: Misfit },
 }
 
 impl From<Error> for Stop {
@@ -84,18 +80,9 @@ impl Reading<'_> {
     pub(crate) fn ingest(&self) -> Result<Ingested, Stop> {
         let mut scans = Vec::new();
         for (number, source) in self.sources.iter().enumerate() {
-            let columns: Vec<usize> = self
-                .plan
-                .columns
-                .iter()
-                .map(|column| column.readers[number].index)
-                .collect();
-            scans.push(
-                source
-                    .table
-                    .scan(&columns, None)
-                    .map_err(|error| read_error(source, error))?,
-            );
+            let columns: Vec<usize> =
+                self.plan.columns.iter().map(|column| column.readers[number].index).collect();
+            scans.push(source.table.scan(&columns, None).map_err(|error| read_error(source, error))?);
         }
         let rows: Vec<AtomicU64> = self.sources.iter().map(|_| AtomicU64::new(0)).collect();
         let threads = on_threads(self.threads, |stop| self.thread(&scans, &rows, stop))?;
@@ -150,18 +137,11 @@ impl Reading<'_> {
         all: &AtomicU64,
     ) -> Result<Block, Error> {
         let first = all.fetch_add(rows as u64, Ordering::Relaxed);
-        let too_many = || Error::TooManyRows {
-            source_name: self.sources[source].name.clone(),
-        };
+        let too_many = || Error::TooManyRows { source_name: self.sources[source].name.clone() };
         let first = u32::try_from(first).map_err(|_| too_many())?;
         let rows = u32::try_from(rows).map_err(|_| too_many())?;
         first.checked_add(rows).ok_or_else(too_many)?;
-        Ok(Block {
-            first,
-            rows,
-            part,
-            offset,
-        })
+        Ok(Block { first, rows, part, offset })
     }
 
     fn batch(
@@ -175,20 +155,9 @@ impl Reading<'_> {
     ) -> Result<(), Stop> {
         let rows = batch.num_rows();
         let columns: Vec<Decoded> = decode_batch(self.plan, source, batch, &mut thread.evidence[source])
-            .map_err(|(column, misfit)| Stop::Misfit {
-                source,
-                column,
-                misfit,
-            })?;
-        encoder.encode(
-            self.plan,
-            self.shape,
-            self.seeds,
-            &columns,
-            rows,
-            block.first,
-            scatter,
-        )?;
+            .map_err(|(column, misfit)| Stop::Misfit { source, column, misfit })?;
+        let by = Encoding { plan: self.plan, shape: self.shape, seeds: self.seeds };
+        encoder.encode(&by, &columns, rows, block.first, scatter)?;
         thread.totals[source].add(&columns);
         thread.census.count(self.plan, self.seeds, &columns, rows);
         thread.blocks[source].push(block);
@@ -225,18 +194,13 @@ impl Reading<'_> {
             }
             all.census.merge(thread.census);
         }
-        all.blocks
-            .iter_mut()
-            .for_each(|blocks| blocks.sort_unstable_by_key(|block| block.first));
+        all.blocks.iter_mut().for_each(|blocks| blocks.sort_unstable_by_key(|block| block.first));
         all
     }
 }
 
 pub(crate) fn read_error(source: &Source<'_>, error: crate::table::TableError) -> Error {
-    Error::Read {
-        source_name: source.name.clone(),
-        error,
-    }
+    Error::Read { source_name: source.name.clone(), error }
 }
 
 /// Runs the same work on every thread; the first that fails makes the others stop early.
@@ -252,10 +216,7 @@ pub(crate) fn on_threads<T: Send, E: Send + From<Error>>(
             Err(error) => {
                 // The first failure is the cause; later ones are threads that were told to stop.
                 if !stop.swap(true, Ordering::Relaxed) {
-                    failed
-                        .lock()
-                        .unwrap_or_else(std::sync::PoisonError::into_inner)
-                        .replace(error);
+                    failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner).replace(error);
                 }
                 None
             }
@@ -268,10 +229,7 @@ pub(crate) fn on_threads<T: Send, E: Send + From<Error>>(
         });
         std::iter::once(own).chain(others).collect()
     });
-    match failed
-        .into_inner()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
-    {
+    match failed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
         Some(error) => Err(error),
         None => Ok(results.into_iter().flatten().collect()),
     }

@@ -1,5 +1,7 @@
 //! The second step: joins all sources partition by partition and finds the groups that break.
 
+mod one_key;
+
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -76,10 +78,7 @@ impl Tally {
         add(&mut self.distinct_keys, other.distinct_keys);
         add(&mut self.duplicated_keys, other.duplicated_keys);
         add(&mut self.outside, other.outside);
-        self.largest
-            .iter_mut()
-            .zip(other.largest)
-            .for_each(|(to, from)| to.merge(from));
+        self.largest.iter_mut().zip(&other.largest).for_each(|(to, from)| to.merge(from));
         self.breaks.extend(other.breaks);
     }
 }
@@ -125,10 +124,7 @@ impl Join<'_> {
             let mut worker = Worker::new(self);
             while !stop.load(Ordering::Relaxed) && !too_many.load(Ordering::Relaxed) {
                 self.progress.check()?;
-                let next = waiting
-                    .lock()
-                    .unwrap_or_else(std::sync::PoisonError::into_inner)
-                    .pop();
+                let next = waiting.lock().unwrap_or_else(std::sync::PoisonError::into_inner).pop();
                 let Some(partition) = next else { break };
                 worker.rows = (0, 0);
                 worker.partition(partition, consumed)?;
@@ -166,9 +162,7 @@ impl<'a> Worker<'a> {
             join,
             judge: Judge::new(join.plan, join.shape),
             buckets: Buckets::default(),
-            aggregators: (0..join.sources)
-                .map(|_| Aggregator::new(join.plan, Some(join.shape)))
-                .collect(),
+            aggregators: (0..join.sources).map(|_| Aggregator::new(join.plan, Some(join.shape))).collect(),
             tally: Tally::new(join.sources, join.plan.measures.len()),
             rows: (0, 0),
         }
@@ -184,11 +178,11 @@ impl<'a> Worker<'a> {
         let mut buckets = std::mem::take(&mut self.buckets);
         buckets.fill(sources, stride, consumed, self.join.bucket_bits, self.join.budget)?;
         buckets.groups(|group| {
-            if self.join.plan.aggregates() {
-                self.aggregate(&group)
-            } else {
-                self.pair(group)
+            if self.join.plan.aggregates {
+                return self.aggregate(&group);
             }
+            self.pair(group);
+            Ok(())
         })?;
         self.buckets = buckets;
         Ok(())
@@ -199,57 +193,28 @@ impl<'a> Worker<'a> {
         let budget = self.join.budget;
         let stride = self.join.shape.layout.stride();
         if consumed + SPLIT_BITS > 128 || is_one_key(&sources, stride, budget)? {
-            return self.one_key(sources);
+            return match self.join.plan.duplicates {
+                Duplicates::Error => self.name_one_key(sources),
+                _ if self.join.plan.aggregates => self.aggregate_one_key(sources),
+                _ => self.pair_one_key(sources),
+            };
         }
-        let radix = Radix {
-            consumed,
-            bits: SPLIT_BITS,
-        };
+        let radix = Radix { consumed, bits: SPLIT_BITS };
         let mut parts: Vec<Vec<Vec<Chunk>>> = (0..radix.partitions()).map(|_| Vec::new()).collect();
         let mut buffer = Vec::new();
         for chunks in sources {
             let mut scatter = Scatter::new(radix, stride, budget);
             for chunk in chunks {
                 for record in chunk.read(&mut buffer, budget)?.chunks_exact(stride) {
-                    scatter.slot(fingerprint(record))?.copy_from_slice(record);
+                    scatter.push(fingerprint(record), record)?;
                 }
                 chunk.release(budget);
             }
-            parts
-                .iter_mut()
-                .zip(scatter.drain())
-                .for_each(|(part, chunks)| part.push(chunks));
+            parts.iter_mut().zip(scatter.drain()).for_each(|(part, chunks)| part.push(chunks));
         }
         for part in parts {
             self.join.progress.check()?;
             self.partition(part, consumed + SPLIT_BITS)?;
-        }
-        Ok(())
-    }
-
-    /// More rows of one key than fit: aggregated as they stream by, or left to be decided by value.
-    fn one_key(&mut self, sources: Vec<Vec<Chunk>>) -> Result<(), Error> {
-        let (budget, stride) = (self.join.budget, self.join.shape.layout.stride());
-        let mut buffer = Vec::new();
-        let mut locators = vec![None; self.join.sources];
-        self.aggregators.iter_mut().for_each(Aggregator::clear);
-        for (source, chunks) in sources.into_iter().enumerate() {
-            let mut rows = 0;
-            for chunk in chunks {
-                for record in chunk.read(&mut buffer, budget)?.chunks_exact(stride) {
-                    rows += 1;
-                    locators[source] = Some(locator(record));
-                    self.join.undecided[source].set(locator(record));
-                    if self.join.plan.aggregates() {
-                        self.aggregators[source].add_record(self.join.shape, record);
-                    }
-                }
-                chunk.release(budget);
-            }
-            self.count_key(source, rows);
-        }
-        if self.join.plan.aggregates() {
-            self.judge_aggregates(locators, &|| {})?;
         }
         Ok(())
     }
@@ -260,12 +225,12 @@ impl<'a> Worker<'a> {
     }
 
     /// Compares the rows of a key, source by source.
-    fn pair(&mut self, mut group: Group<'_>) -> Result<(), Error> {
+    fn pair(&mut self, mut group: Group<'_>) {
         let sources = self.join.sources;
         let single = (1..group.len()).all(|index| group.source(index) != group.source(index - 1));
         if !single {
             self.duplicates(&mut group);
-            return Ok(());
+            return;
         }
         (0..group.len()).for_each(|index| self.count_key(group.source(index), 1));
         if group.len() < sources {
@@ -274,7 +239,7 @@ impl<'a> Worker<'a> {
                 (0..group.len()).for_each(|index| self.tally.unmatched_by_source[group.source(index)] += 1);
             }
             self.flag(&group, 0..group.len(), self.join.decides);
-            return Ok(());
+            return;
         }
         with_records(&group, |records| {
             if self.judge.all_within(records) {
@@ -283,12 +248,10 @@ impl<'a> Worker<'a> {
             }
             if self.join.decides {
                 self.tally.outside_groups += 1;
-                self.judge
-                    .count(records, &mut self.tally.outside, &mut self.tally.largest);
+                self.judge.count(records, &mut self.tally.outside, &mut self.tally.largest);
             }
             self.flag(&group, 0..group.len(), self.join.decides);
         });
-        Ok(())
     }
 
     /// Takes out rows that are equal in every source; the rest of such a key is decided by value.
@@ -323,18 +286,14 @@ impl<'a> Worker<'a> {
 
     /// Marks rows as broken or, when records cannot tell, as undecided.
     fn flag(&mut self, group: &Group<'_>, rows: std::ops::Range<usize>, decided: bool) {
-        let bitmaps = if decided {
-            self.join.broken
-        } else {
-            self.join.undecided
-        };
+        let bitmaps = if decided { self.join.broken } else { self.join.undecided };
         let count = rows.len() as u64;
         if decided {
             self.tally.broken_rows += count;
         } else {
             self.rows.1 += count;
         }
-        rows.for_each(|index| bitmaps[group.source(index)].set(locator(group.record(index))));
+        rows.for_each(|index| bitmaps[group.source(index)].set(group.record(index)));
     }
 
     fn aggregate(&mut self, group: &Group<'_>) -> Result<(), Error> {
@@ -348,10 +307,15 @@ impl<'a> Worker<'a> {
         for source in 0..self.join.sources {
             self.count_key(source, self.aggregators[source].rows);
         }
+        let repeats = self.aggregators.iter().any(|aggregator| aggregator.rows > 1);
+        if repeats && self.join.plan.duplicates == Duplicates::Error {
+            // Nothing is compared any more; the rows are read again to name some keys.
+            self.flag(group, 0..group.len(), true);
+            return Ok(());
+        }
         let undecided = self.join.undecided;
         self.judge_aggregates(locators, &|| {
-            (0..group.len())
-                .for_each(|index| undecided[group.source(index)].set(locator(group.record(index))));
+            (0..group.len()).for_each(|index| undecided[group.source(index)].set(group.record(index)));
         })
     }
 
@@ -359,28 +323,16 @@ impl<'a> Worker<'a> {
     fn judge_aggregates(&mut self, locators: Vec<Option<u32>>, mark: &dyn Fn()) -> Result<(), Error> {
         let plan = self.join.plan;
         let rows = self.aggregators.iter().map(|aggregator| aggregator.rows).sum();
-        let by_source: Vec<_> = self
-            .aggregators
-            .iter()
-            .map(Aggregator::values)
-            .collect::<Result<_, _>>()?;
+        let by_source: Vec<_> = self.aggregators.iter().map(Aggregator::values).collect::<Result<_, _>>()?;
         let mut broke = false;
         let mut values: Vec<Vec<Option<Quantity>>> = Vec::with_capacity(plan.measures.len());
         for measure in 0..plan.measures.len() {
-            values.push(
-                by_source
-                    .iter()
-                    .map(|of_source| of_source[measure].clone())
-                    .collect(),
-            );
+            values.push(by_source.iter().map(|of_source| of_source[measure].clone()).collect());
         }
         if locators.contains(&None) {
             broke = true;
             self.tally.unmatched_groups += 1;
-            let present = locators
-                .iter()
-                .enumerate()
-                .filter(|(_, locator)| locator.is_some());
+            let present = locators.iter().enumerate().filter(|(_, locator)| locator.is_some());
             present.for_each(|(source, _)| self.tally.unmatched_by_source[source] += 1);
         } else {
             for (measure, values) in values.iter().enumerate() {
@@ -388,9 +340,7 @@ impl<'a> Worker<'a> {
                 if !within {
                     broke = true;
                     self.tally.outside[measure] += 1;
-                    difference
-                        .into_iter()
-                        .for_each(|it| self.tally.largest[measure].offer_difference(it));
+                    difference.iter().for_each(|it| self.tally.largest[measure].offer_difference(it));
                 }
             }
             if broke {
@@ -403,11 +353,7 @@ impl<'a> Worker<'a> {
             self.tally.broken_rows += rows;
             mark();
             if self.tally.breaks.len() <= self.join.most_breaks {
-                self.tally.breaks.push(GroupBreak {
-                    locators,
-                    rows,
-                    values,
-                });
+                self.tally.breaks.push(GroupBreak { locators, rows, values });
             }
         }
         Ok(())

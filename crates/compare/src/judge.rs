@@ -46,13 +46,7 @@ impl<'a> Judge<'a> {
                     (rule, Carry::Float) => Fast::Float(FloatRule::new(rule, plan.reference)),
                     _ => Fast::Slow,
                 };
-                Some(Carried {
-                    measure: index,
-                    slot,
-                    carry,
-                    scale,
-                    rule,
-                })
+                Some(Carried { measure: index, slot, carry, scale, rule })
             })
             .collect();
         Self { plan, shape, carried }
@@ -62,16 +56,10 @@ impl<'a> Judge<'a> {
     pub(crate) fn all_within(&self, records: &[&[u32]]) -> bool {
         let layout = &self.shape.layout;
         let content = layout.content(records[0]);
-        if records[1..]
-            .iter()
-            .all(|record| layout.content(record) == content)
-        {
+        if records[1..].iter().all(|record| layout.content(record) == content) {
             return true;
         }
-        if records[1..]
-            .iter()
-            .any(|record| layout.digests_differ(record, records[0]))
-        {
+        if records[1..].iter().any(|record| layout.digests_differ(record, records[0])) {
             return false;
         }
         self.carried.iter().all(|carried| self.within(carried, records))
@@ -92,7 +80,7 @@ impl<'a> Judge<'a> {
             let reference = self.plan.reference;
             match carried.carry {
                 Carry::Fixed => {
-                    largest[carried.measure].offer_units(values.map(units_in), carried.scale, reference)
+                    largest[carried.measure].offer_units(&values.map(units_in), carried.scale, reference);
                 }
                 Carry::Float => {
                     largest[carried.measure]
@@ -106,10 +94,7 @@ impl<'a> Judge<'a> {
 
     fn within(&self, carried: &Carried, records: &[&[u32]]) -> bool {
         let layout = &self.shape.layout;
-        let nulls = records
-            .iter()
-            .filter(|record| layout.is_null(record, carried.slot))
-            .count();
+        let nulls = records.iter().filter(|record| layout.is_null(record, carried.slot)).count();
         if nulls > 0 {
             return nulls == records.len();
         }
@@ -124,15 +109,8 @@ impl<'a> Judge<'a> {
             Fast::Fixed(rule) => with_few(values.map(units_in), |values| rule.within(values)),
             Fast::Float(rule) => with_few(values.map(float_in), |values| rule.within(values)),
             Fast::Slow => {
-                let values: Vec<_> = values
-                    .map(|words| Some(Quantity::Number(number_in(words))))
-                    .collect();
-                check(
-                    &self.plan.measures[carried.measure].rule,
-                    self.plan.reference,
-                    &values,
-                )
-                .within
+                let values: Vec<_> = values.map(|words| Some(Quantity::Number(number_in(words)))).collect();
+                check(&self.plan.measures[carried.measure].rule, self.plan.reference, &values).within
             }
         }
     }
@@ -148,9 +126,7 @@ fn with_few<T: Copy + Default, R>(
     if count > few.len() {
         return call(&values.collect::<Vec<T>>());
     }
-    few.iter_mut()
-        .zip(values)
-        .for_each(|(place, value)| *place = value);
+    few.iter_mut().zip(values).for_each(|(place, value)| *place = value);
     call(&few[..count])
 }
 
@@ -167,13 +143,12 @@ impl Largest {
     /// Takes the spread of the values into account, or what is furthest from the reference.
     fn offer_units(
         &mut self,
-        values: impl Iterator<Item = i64> + Clone,
+        values: &(impl Iterator<Item = i64> + Clone),
         scale: u32,
         reference: Option<usize>,
     ) {
-        let (low, high) = values.clone().fold((i64::MAX, i64::MIN), |(low, high), it| {
-            (low.min(it), high.max(it))
-        });
+        let (low, high) =
+            values.clone().fold((i64::MAX, i64::MIN), |(low, high), it| (low.min(it), high.max(it)));
         let units = match reference.and_then(|reference| values.clone().nth(reference)) {
             None => u128::from(high.abs_diff(low)),
             Some(reference) => u128::from(high.abs_diff(reference).max(low.abs_diff(reference))),
@@ -194,39 +169,29 @@ impl Largest {
             let (Some(low), Some(high)) = (low.finite(), high.finite()) else {
                 continue;
             };
-            match high.checked_sub(low) {
-                Some(difference) => self.offer_difference(Quantity::from(difference)),
-                None => {
-                    let exact = Quantity::from(high).minus(&Quantity::from(low));
-                    exact
-                        .into_iter()
-                        .for_each(|difference| self.offer_difference(difference));
-                }
-            }
+            let short = high.checked_sub(low).map(Quantity::from);
+            let exact = short.or_else(|| Quantity::from(high).minus(&Quantity::from(low)));
+            exact.iter().for_each(|difference| self.offer_difference(difference));
         }
     }
 
-    pub(crate) fn offer_difference(&mut self, difference: Quantity) {
+    pub(crate) fn offer_difference(&mut self, difference: &Quantity) {
         let difference = difference.abs();
         if self.other.as_ref().is_none_or(|largest| difference > *largest) {
             self.other = Some(difference);
         }
     }
 
-    pub(crate) fn merge(&mut self, other: Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         self.units = self.units.max(other.units);
         self.scale = self.scale.max(other.scale);
-        other
-            .other
-            .into_iter()
-            .for_each(|difference| self.offer_difference(difference));
+        other.other.iter().for_each(|difference| self.offer_difference(difference));
     }
 
     /// `None` if no two values had a difference.
     pub(crate) fn difference(&self) -> Option<Quantity> {
-        let units = i128::try_from(self.units)
-            .ok()
-            .and_then(|units| Decimal::new(units, -self.scale.cast_signed()));
+        let units =
+            i128::try_from(self.units).ok().and_then(|units| Decimal::new(units, -self.scale.cast_signed()));
         let units = units.filter(|units| !units.is_zero()).map(Quantity::from);
         units.max(self.other.clone())
     }

@@ -78,18 +78,11 @@ impl Physical {
             | DataType::LargeBinary
             | DataType::BinaryView
             | DataType::FixedSizeBinary(_) => Self::Binary,
-            DataType::Date32 => Self::Date,
-            DataType::Date64 => Self::Timestamp {
-                digits: 3,
-                zoned: false,
-            },
-            DataType::Timestamp(unit, zone) => Self::Timestamp {
-                digits: digits(*unit),
-                zoned: zone.is_some(),
-            },
-            DataType::Time32(unit) | DataType::Time64(unit) => Self::Time {
-                digits: digits(*unit),
-            },
+            DataType::Date32 | DataType::Date64 => Self::Date,
+            DataType::Timestamp(unit, zone) => {
+                Self::Timestamp { digits: digits(*unit), zoned: zone.is_some() }
+            }
+            DataType::Time32(unit) | DataType::Time64(unit) => Self::Time { digits: digits(*unit) },
             DataType::Dictionary(_, values) => Self::of(values),
             DataType::RunEndEncoded(_, values) => Self::of(values.data_type()),
             _ => Self::Other,
@@ -142,16 +135,10 @@ pub(crate) struct Offer {
 
 /// The one kind for all sources, and whether they agree on it.
 pub(crate) fn agree(offers: &[Offer]) -> (Kind, bool) {
-    let kinds: Vec<Kind> = offers
-        .iter()
-        .map(|offer| offer.kind)
-        .filter(|kind| *kind != Kind::Null)
-        .collect();
+    let kinds: Vec<Kind> = offers.iter().map(|offer| offer.kind).filter(|kind| *kind != Kind::Null).collect();
     let any = |kind: Kind| kinds.contains(&kind);
     let all = |allowed: &[Kind]| kinds.iter().all(|kind| allowed.contains(kind));
-    let dates_have_zones = offers
-        .iter()
-        .all(|offer| offer.kind != Kind::Date || offer.has_zone);
+    let dates_have_zones = offers.iter().all(|offer| offer.kind != Kind::Date || offer.has_zone);
     match kinds.first() {
         None => (Kind::Null, true),
         Some(&first) if all(&[first]) => (first, true),
@@ -160,9 +147,8 @@ pub(crate) fn agree(offers: &[Offer]) -> (Kind, bool) {
             (Kind::Instant, true)
         }
         Some(_) => {
-            let all_text = offers
-                .iter()
-                .all(|offer| matches!(offer.physical, Physical::Text | Physical::Null));
+            let all_text =
+                offers.iter().all(|offer| matches!(offer.physical, Physical::Text | Physical::Null));
             (Kind::Text, all_text)
         }
     }

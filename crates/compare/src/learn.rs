@@ -10,6 +10,7 @@ use crate::kind::Physical;
 use crate::number::Number;
 use crate::plan::{Learnt, Plan};
 use crate::spec::Source;
+use crate::text::Assumption;
 
 /// Rows that a first assumption is made from.
 const FIRST_ROWS: usize = 1024;
@@ -22,13 +23,14 @@ pub(crate) fn first_rows(sources: &[Source<'_>]) -> Result<Learnt, Error> {
         let texts: Vec<usize> = (0..schema.fields().len())
             .filter(|index| Physical::of(schema.field(*index).data_type()) == Physical::Text)
             .collect();
-        let Some(batch) = first_batch(source, &texts)? else {
-            continue;
-        };
+        let batch = first_batch(source, &texts)?;
         for (at, index) in texts.iter().enumerate() {
             let own = schema.field(*index).name();
             let name = source.renames.get(own).unwrap_or(own);
-            observe(&mut learnt, number, name, &batch, at);
+            learnt.assumptions.insert((number, name.clone()), Assumption::default());
+            if let Some(batch) = &batch {
+                observe(&mut learnt, number, name, batch, at);
+            }
         }
     }
     Ok(learnt)

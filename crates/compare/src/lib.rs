@@ -11,6 +11,7 @@ mod encode;
 mod entry;
 mod error;
 mod fingerprint;
+mod finish;
 mod ingest;
 mod join;
 mod judge;
@@ -41,7 +42,7 @@ mod totals;
 mod unique;
 mod value;
 
-pub use breaks_file::{BreaksFile, BreaksFormat};
+pub use breaks_file::{BreaksFile, BreaksFileError, BreaksFormat};
 pub use error::Error;
 pub use memory_table::MemoryTable;
 pub use number::{Decimal, Number, NumeralError};
@@ -57,6 +58,9 @@ pub use unique::unique_keys;
 
 use run::Run;
 
+/// Takes every break, in the order of the keys, with what its cells are.
+pub type BreakSink<'a> = &'a mut dyn FnMut(&BreakHeader, &Break) -> Result<(), TableError>;
+
 /// Compares the sources as the specification says; every break is told, in the order of the keys.
 ///
 /// # Errors
@@ -66,7 +70,7 @@ pub fn compare(
     spec: &Spec,
     limits: &Limits,
     progress: &Progress,
-    breaks: Option<&mut dyn FnMut(&Break) -> Result<(), TableError>>,
+    breaks: Option<BreakSink<'_>>,
 ) -> Result<Comparison, Error> {
     compare_tuned(sources, spec, limits, progress, breaks, &Tuning::default())
 }
@@ -81,7 +85,7 @@ pub fn compare_tuned(
     spec: &Spec,
     limits: &Limits,
     progress: &Progress,
-    breaks: Option<&mut dyn FnMut(&Break) -> Result<(), TableError>>,
+    breaks: Option<BreakSink<'_>>,
     tuning: &Tuning,
 ) -> Result<Comparison, Error> {
     Run::new(sources, spec, limits, progress, tuning).compare(breaks)

@@ -29,13 +29,7 @@ impl Table for MemoryTable {
     }
 
     fn rows_hint(&self) -> Option<u64> {
-        Some(
-            self.parts
-                .iter()
-                .flatten()
-                .map(|batch| batch.num_rows() as u64)
-                .sum(),
-        )
+        Some(self.parts.iter().flatten().map(|batch| batch.num_rows() as u64).sum())
     }
 
     fn scan<'a>(
@@ -43,12 +37,7 @@ impl Table for MemoryTable {
         columns: &[usize],
         only: Option<&'a Selection>,
     ) -> Result<Box<dyn Scan<'a> + 'a>, TableError> {
-        Ok(Box::new(MemoryScan {
-            table: self,
-            columns: columns.to_vec(),
-            only,
-            next: AtomicUsize::new(0),
-        }))
+        Ok(Box::new(MemoryScan { table: self, columns: columns.to_vec(), only, next: AtomicUsize::new(0) }))
     }
 }
 
@@ -75,22 +64,17 @@ impl<'a> Scan<'a> for MemoryScan<'a> {
             };
             let columns = self.columns.clone();
             let mut row = 0;
-            let batches = batches
-                .iter()
-                .map(move |batch| -> Result<RecordBatch, TableError> {
-                    let batch_columns = batch.project(&columns)?;
-                    let first = row;
-                    row += batch.num_rows();
-                    let Some(wanted) = wanted else {
-                        return Ok(batch_columns);
-                    };
-                    let mask = BooleanArray::new(wanted.slice(first, batch.num_rows()), None);
-                    Ok(filter_record_batch(&batch_columns, &mask)?)
-                });
-            return Ok(Some(Part {
-                number,
-                batches: Box::new(batches),
-            }));
+            let batches = batches.iter().map(move |batch| -> Result<RecordBatch, TableError> {
+                let batch_columns = batch.project(&columns)?;
+                let first = row;
+                row += batch.num_rows();
+                let Some(wanted) = wanted else {
+                    return Ok(batch_columns);
+                };
+                let mask = BooleanArray::new(wanted.slice(first, batch.num_rows()), None);
+                Ok(filter_record_batch(&batch_columns, &mask)?)
+            });
+            return Ok(Some(Part { number, batches: Box::new(batches) }));
         }
     }
 }

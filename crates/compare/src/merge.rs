@@ -46,9 +46,8 @@ pub(crate) fn aggregate_rows(
     counts: bool,
     progress: &Progress,
 ) -> Result<(), Error> {
-    let mut aggregators: Vec<Aggregator> = (0..decider.sources)
-        .map(|_| Aggregator::new(decider.plan, None))
-        .collect();
+    let mut aggregators: Vec<Aggregator> =
+        (0..decider.sources).map(|_| Aggregator::new(decider.plan, None)).collect();
     let mut next = next_entry(&mut entries, decider)?;
     while let Some(entry) = next {
         aggregators[entry.source()].add_values(decider.plan, &entry.values(decider.plan));
@@ -60,11 +59,7 @@ pub(crate) fn aggregate_rows(
         let rows: Vec<u64> = aggregators.iter().map(|aggregator| aggregator.rows).collect();
         let mut by_source = Vec::new();
         for aggregator in &mut aggregators {
-            by_source.push(if aggregator.rows > 0 {
-                Some(aggregator.values()?)
-            } else {
-                None
-            });
+            by_source.push(if aggregator.rows > 0 { Some(aggregator.values()?) } else { None });
             aggregator.clear();
         }
         let key = entry.key_values(decider.plan);
@@ -105,11 +100,7 @@ struct Key {
 
 impl Key {
     fn new(sources: usize) -> Self {
-        Self {
-            equal: vec![Vec::new(); sources],
-            left: vec![Vec::new(); sources],
-            rows: vec![0; sources],
-        }
+        Self { equal: vec![Vec::new(); sources], left: vec![Vec::new(); sources], rows: vec![0; sources] }
     }
 
     fn push(&mut self, entry: Entry) {

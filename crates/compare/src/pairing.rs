@@ -8,16 +8,12 @@ pub(crate) fn pair(cost: &[Vec<u64>], rights: usize) -> Vec<Option<usize>> {
     let size = cost.len().max(rights);
     let at = |left: usize, right: usize| -> i64 {
         // Rows that do not exist cost nothing: how many are paired with one is given.
-        cost.get(left)
-            .and_then(|row| row.get(right))
-            .map_or(0, |cost| cost.cast_signed())
+        cost.get(left).and_then(|row| row.get(right)).map_or(0, |cost| cost.cast_signed())
     };
     let (left_price, right_price, matching) = assign(size, at);
     let is_tight = |left: usize, right: usize| at(left, right) == left_price[left] + right_price[right];
     let earliest = earliest(size, is_tight, matching);
-    (0..cost.len())
-        .map(|left| Some(earliest[left]).filter(|right| *right < rights))
-        .collect()
+    (0..cost.len()).map(|left| Some(earliest[left]).filter(|right| *right < rights)).collect()
 }
 
 /// The Hungarian method: prices of both sides that no pair exceeds, and for each right the left it goes with.
@@ -72,12 +68,9 @@ fn assign(size: usize, cost: impl Fn(usize, usize) -> i64) -> (Vec<i64>, Vec<i64
 fn earliest(size: usize, is_tight: impl Fn(usize, usize) -> bool, left_of: Vec<usize>) -> Vec<usize> {
     let mut left_of: Vec<Option<usize>> = left_of.into_iter().map(Some).collect();
     let mut settled = vec![false; size];
-    let mut chosen = vec![0; size];
+    let mut chosen = Vec::with_capacity(size);
     for left in 0..size {
-        let own = left_of
-            .iter()
-            .position(|owner| *owner == Some(left))
-            .unwrap_or_default();
+        let own = left_of.iter().position(|owner| *owner == Some(left)).unwrap_or_default();
         for right in 0..size {
             if settled[right] || !is_tight(left, right) {
                 continue;
@@ -95,12 +88,9 @@ fn earliest(size: usize, is_tight: impl Fn(usize, usize) -> bool, left_of: Vec<u
                 break;
             }
         }
-        let right = left_of
-            .iter()
-            .position(|owner| *owner == Some(left))
-            .unwrap_or_default();
+        let right = left_of.iter().position(|owner| *owner == Some(left)).unwrap_or_default();
         settled[right] = true;
-        chosen[left] = right;
+        chosen.push(right);
     }
     chosen
 }
@@ -143,11 +133,8 @@ mod tests {
             best: &mut Option<(u64, Vec<Option<usize>>)>,
         ) {
             if chosen.len() == cost.len() {
-                let total = chosen
-                    .iter()
-                    .enumerate()
-                    .filter_map(|(left, right)| Some(cost[left][(*right)?]))
-                    .sum();
+                let total =
+                    chosen.iter().enumerate().filter_map(|(left, right)| Some(cost[left][(*right)?])).sum();
                 if best.as_ref().is_none_or(|(least, _)| total < *least) {
                     *best = Some((total, chosen.clone()));
                 }
@@ -167,13 +154,7 @@ mod tests {
             }
         }
         let mut best = None;
-        go(
-            cost,
-            rights,
-            cost.len().saturating_sub(rights),
-            &mut Vec::new(),
-            &mut best,
-        );
+        go(cost, rights, cost.len().saturating_sub(rights), &mut Vec::new(), &mut best);
         best.expect("there is always an assignment").1
     }
 
@@ -189,9 +170,8 @@ mod tests {
         for _ in 0..2000 {
             let (lefts, rights) = (1 + next(5) as usize, 1 + next(5) as usize);
             let costs = 1 + next(4);
-            let cost: Vec<Vec<u64>> = (0..lefts)
-                .map(|_| (0..rights).map(|_| next(costs)).collect())
-                .collect();
+            let cost: Vec<Vec<u64>> =
+                (0..lefts).map(|_| (0..rights).map(|_| next(costs)).collect()).collect();
             assert_eq!(pair(&cost, rights), by_trying(&cost, rights), "{cost:?}");
         }
     }

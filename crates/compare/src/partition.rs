@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use crate::error::Error;
+use crate::record::append;
 
 /// Small enough that many partitions can be open at once, large enough to write in one go.
 const CHUNK_WORDS: usize = 2048;
@@ -28,18 +29,16 @@ impl Budget {
 
     /// Takes the bytes even if there are none left; says whether there were.
     fn take(&self, bytes: usize) -> bool {
-        self.left.fetch_sub(bytes as i64, Ordering::Relaxed) >= bytes as i64
+        let bytes = bytes.cast_signed() as i64;
+        self.left.fetch_sub(bytes, Ordering::Relaxed) >= bytes
     }
 
     fn give(&self, bytes: usize) {
-        self.left.fetch_add(bytes as i64, Ordering::Relaxed);
+        self.left.fetch_add(bytes.cast_signed() as i64, Ordering::Relaxed);
     }
 
     pub(crate) fn spill_error(&self, error: std::io::Error) -> Error {
-        Error::Spill {
-            directory: self.directory.display().to_string(),
-            error,
-        }
+        Error::Spill { directory: self.directory.display().to_string(), error }
     }
 
     /// A file that is gone when it is closed, however the process ends.
@@ -71,40 +70,27 @@ impl Radix {
 /// Some records, in memory or on disk.
 #[derive(Debug)]
 pub(crate) enum Chunk {
-    Memory {
-        words: Box<[u32]>,
-        used: usize,
-    },
-    Disk {
-        file: Arc<File>,
-        offset: u64,
-        used: usize,
-    },
+    Memory(Vec<u32>),
+    Disk { file: Arc<File>, offset: u64, used: usize },
 }
 
 impl Chunk {
     pub(crate) fn words(&self) -> usize {
         match self {
-            Self::Memory { used, .. } | Self::Disk { used, .. } => *used,
+            Self::Memory(words) => words.len(),
+            Self::Disk { used, .. } => *used,
         }
     }
 
     /// The records, read into the buffer if they are on disk.
     pub(crate) fn read<'a>(&'a self, buffer: &'a mut Vec<u32>, budget: &Budget) -> Result<&'a [u32], Error> {
         match self {
-            Self::Memory { words, used } => Ok(&words[..*used]),
+            Self::Memory(words) => Ok(words),
             Self::Disk { file, offset, used } => {
                 let mut bytes = vec![0; used * 4];
-                file.read_exact_at(&mut bytes, *offset)
-                    .map_err(|error| budget.spill_error(error))?;
+                file.read_exact_at(&mut bytes, *offset).map_err(|error| budget.spill_error(error))?;
                 buffer.clear();
-                buffer.extend(
-                    bytes
-                        .as_chunks::<4>()
-                        .0
-                        .iter()
-                        .map(|word| u32::from_le_bytes(*word)),
-                );
+                buffer.extend(bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)));
                 Ok(buffer)
             }
         }
@@ -112,31 +98,28 @@ impl Chunk {
 
     /// The same records in memory.
     pub(crate) fn load(self, budget: &Budget) -> Result<Self, Error> {
-        if matches!(self, Self::Memory { .. }) {
+        if matches!(self, Self::Memory(_)) {
             return Ok(self);
         }
         let mut words = Vec::new();
         self.read(&mut words, budget)?;
-        budget.take(words.len() * 4);
-        let used = words.len();
-        Ok(Self::Memory {
-            words: words.into_boxed_slice(),
-            used,
-        })
+        budget.take(words.capacity() * 4);
+
+        Ok(Self::Memory(words))
     }
 
     /// The records of a chunk that is in memory.
     pub(crate) fn in_memory(&self) -> &[u32] {
         match self {
-            Self::Memory { words, used } => &words[..*used],
+            Self::Memory(words) => words,
             Self::Disk { .. } => &[],
         }
     }
 
     /// Frees its memory.
     pub(crate) fn release(self, budget: &Budget) {
-        if let Self::Memory { words, .. } = self {
-            budget.give(words.len() * 4);
+        if let Self::Memory(words) = self {
+            budget.give(words.capacity() * 4);
         }
     }
 }
@@ -144,18 +127,11 @@ impl Chunk {
 /// One thread's way to put records into partitions.
 pub(crate) struct Scatter<'a> {
     radix: Radix,
-    stride: usize,
     chunk_words: usize,
-    open: Vec<Open>,
+    open: Vec<Vec<u32>>,
     chains: Vec<Vec<Chunk>>,
     budget: &'a Budget,
     spill: Option<Spill>,
-}
-
-#[derive(Default)]
-struct Open {
-    words: Box<[u32]>,
-    used: usize,
 }
 
 struct Spill {
@@ -169,60 +145,47 @@ impl<'a> Scatter<'a> {
         let partitions = radix.partitions();
         Self {
             radix,
-            stride,
             chunk_words: (CHUNK_WORDS / stride).max(4) * stride,
-            open: (0..partitions).map(|_| Open::default()).collect(),
+            open: (0..partitions).map(|_| Vec::new()).collect(),
             chains: (0..partitions).map(|_| Vec::new()).collect(),
             budget,
             spill: None,
         }
     }
 
-    /// The place for one more record with this fingerprint.
-    pub(crate) fn slot(&mut self, fingerprint: u128) -> Result<&mut [u32], Error> {
+    /// Adds a record.
+    pub(crate) fn push(&mut self, fingerprint: u128, record: &[u32]) -> Result<(), Error> {
         let partition = self.radix.partition(fingerprint);
-        if self.open[partition].used == self.open[partition].words.len() {
-            self.seal(partition)?;
-        }
         let open = &mut self.open[partition];
-        let start = open.used;
-        open.used += self.stride;
-        Ok(&mut open.words[start..start + self.stride])
+        if open.len() + record.len() <= open.capacity() {
+            append(record, open);
+            return Ok(());
+        }
+        self.seal(partition)?;
+        self.open[partition].extend_from_slice(record);
+        Ok(())
     }
 
     /// Puts a full chunk into its chain and opens a fresh one.
+    #[cold]
     fn seal(&mut self, partition: usize) -> Result<(), Error> {
         let full = std::mem::take(&mut self.open[partition]);
-        if full.used > 0 {
-            self.chains[partition].push(Chunk::Memory {
-                words: full.words,
-                used: full.used,
-            });
+        if !full.is_empty() {
+            self.chains[partition].push(Chunk::Memory(full));
         }
         if !self.budget.take(self.chunk_words * 4) {
             self.spill_largest()?;
         }
-        self.open[partition] = Open {
-            words: vec![0; self.chunk_words].into_boxed_slice(),
-            used: 0,
-        };
+        self.open[partition] = Vec::with_capacity(self.chunk_words);
         Ok(())
     }
 
     /// Writes the longest chains of this thread to disk, a quarter of what it holds, so that each write is long.
     fn spill_largest(&mut self) -> Result<(), Error> {
-        let mut in_memory: Vec<(usize, usize)> = self
-            .chains
-            .iter()
-            .enumerate()
-            .map(|(partition, chain)| (in_memory(chain), partition))
-            .collect();
+        let mut in_memory: Vec<(usize, usize)> =
+            self.chains.iter().enumerate().map(|(partition, chain)| (in_memory(chain), partition)).collect();
         in_memory.sort_unstable_by(|a, b| b.cmp(a));
-        let wanted = in_memory
-            .iter()
-            .map(|(chunks, _)| chunks)
-            .sum::<usize>()
-            .div_ceil(4);
+        let wanted = in_memory.iter().map(|(chunks, _)| chunks).sum::<usize>().div_ceil(4);
         let mut written = 0;
         for (chunks, partition) in in_memory {
             if written >= wanted {
@@ -236,30 +199,19 @@ impl<'a> Scatter<'a> {
 
     fn spill_chain(&mut self, partition: usize) -> Result<(), Error> {
         if self.spill.is_none() {
-            self.spill = Some(Spill {
-                file: Arc::new(self.budget.temporary()?),
-                offset: 0,
-                bytes: Vec::new(),
-            });
+            self.spill =
+                Some(Spill { file: Arc::new(self.budget.temporary()?), offset: 0, bytes: Vec::new() });
         }
         let Some(spill) = self.spill.as_mut() else {
             return Ok(());
         };
         spill.bytes.clear();
         for chunk in &mut self.chains[partition] {
-            let Chunk::Memory { words, used } = chunk else {
-                continue;
-            };
+            let Chunk::Memory(words) = chunk else { continue };
             let offset = spill.offset + spill.bytes.len() as u64;
-            spill
-                .bytes
-                .extend(words[..*used].iter().flat_map(|word| word.to_le_bytes()));
-            self.budget.give(words.len() * 4);
-            *chunk = Chunk::Disk {
-                file: Arc::clone(&spill.file),
-                offset,
-                used: *used,
-            };
+            spill.bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+            self.budget.give(words.capacity() * 4);
+            *chunk = Chunk::Disk { file: Arc::clone(&spill.file), offset, used: words.len() };
         }
         spill
             .file
@@ -273,13 +225,8 @@ impl<'a> Scatter<'a> {
     pub(crate) fn drain(&mut self) -> Vec<Vec<Chunk>> {
         for (open, chain) in self.open.iter_mut().zip(&mut self.chains) {
             let open = std::mem::take(open);
-            if open.used > 0 {
-                chain.push(Chunk::Memory {
-                    words: open.words,
-                    used: open.used,
-                });
-            } else {
-                self.budget.give(open.words.len() * 4);
+            if !open.is_empty() {
+                chain.push(Chunk::Memory(open));
             }
         }
         self.chains.iter_mut().map(std::mem::take).collect()
@@ -287,8 +234,5 @@ impl<'a> Scatter<'a> {
 }
 
 fn in_memory(chain: &[Chunk]) -> usize {
-    chain
-        .iter()
-        .filter(|chunk| matches!(chunk, Chunk::Memory { .. }))
-        .count()
+    chain.iter().filter(|chunk| matches!(chunk, Chunk::Memory(_))).count()
 }

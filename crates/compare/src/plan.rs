@@ -42,6 +42,8 @@ pub(crate) struct Plan {
     /// Into `columns`; these come first.
     pub(crate) key: Vec<usize>,
     pub(crate) measures: Vec<Measure>,
+    /// Whether groups are aggregated, rather than rows paired.
+    pub(crate) aggregates: bool,
     pub(crate) duplicates: Duplicates,
     pub(crate) findings: Vec<Finding>,
     pub(crate) reports: Vec<ColumnReport>,
@@ -49,49 +51,31 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Whether groups are aggregated, rather than rows paired.
-    pub(crate) fn aggregates(&self) -> bool {
-        self.duplicates == Duplicates::Aggregate
-    }
-
     /// The measures that are compared by a digest, when there is one: exact values, row by row.
     pub(crate) fn is_digested(&self, measure: &Measure) -> bool {
-        !self.aggregates() && measure.rule == Rule::Exact
+        !self.aggregates && measure.rule == Rule::Exact
     }
 
     pub(crate) fn new(sources: &[Source<'_>], spec: &Spec, learnt: &Learnt) -> Result<Self, Error> {
         let names = Names::new(sources)?;
         check_spec(sources, spec, &names)?;
-        let aggregates = spec
-            .measures
-            .iter()
-            .any(|measure| measure.aggregate != Aggregate::Value);
-        let mut building = Building {
-            sources,
-            spec,
-            learnt,
-            names: &names,
-            columns: Vec::new(),
-            findings: Vec::new(),
-        };
+        let aggregates = spec.measures.iter().any(|measure| measure.aggregate != Aggregate::Value);
+        let mut building =
+            Building { sources, spec, learnt, names: &names, columns: Vec::new(), findings: Vec::new() };
         let mut key = Vec::new();
         for name in &spec.key {
             key.push(building.key_column(name)?);
         }
-        let measures = if spec.measures.is_empty() {
-            building.row_measures()?
-        } else {
-            building.given_measures()?
-        };
-        let Building {
-            columns, findings, ..
-        } = building;
+        let measures =
+            if spec.measures.is_empty() { building.row_measures()? } else { building.given_measures()? };
+        let Building { columns, findings, .. } = building;
         let duplicates = duplicates(spec, aggregates)?;
         let reports = names.reports(&columns, &key);
         Ok(Self {
             columns,
             key,
             measures,
+            aggregates,
             duplicates,
             findings,
             reports,
@@ -121,34 +105,20 @@ fn check_spec(sources: &[Source<'_>], spec: &Spec, names: &Names) -> Result<(), 
         return Err(Error::spec("a comparison needs at least two sources"));
     }
     if spec.key.is_empty() {
-        return Err(Error::spec_hint(
-            "there is no key",
-            "name the columns that tell rows apart",
-        ));
+        return Err(Error::spec_hint("there is no key", "name the columns that tell rows apart"));
     }
     if spec.reference.is_some_and(|reference| reference >= sources.len()) {
         return Err(Error::spec("the reference is not one of the sources"));
     }
-    let mixed = spec
-        .measures
-        .iter()
-        .any(|measure| measure.aggregate == Aggregate::Value)
-        && spec
-            .measures
-            .iter()
-            .any(|measure| measure.aggregate != Aggregate::Value);
+    let mixed = spec.measures.iter().any(|measure| measure.aggregate == Aggregate::Value)
+        && spec.measures.iter().any(|measure| measure.aggregate != Aggregate::Value);
     if mixed {
         return Err(Error::spec_hint(
             "value() compares row by row and cannot stand beside aggregates",
             "use min() or max() for it",
         ));
     }
-    let named = spec
-        .compare
-        .iter()
-        .chain(&spec.ignore)
-        .chain(&spec.booleans)
-        .chain(spec.normalisers.keys());
+    let named = spec.compare.iter().chain(&spec.ignore).chain(&spec.booleans).chain(spec.normalisers.keys());
     let formats = sources.iter().flat_map(|source| source.date_formats.keys());
     for name in named.chain(formats) {
         if !names.is_known(name) {
@@ -230,27 +200,13 @@ impl Building<'_> {
 
     /// A measure of a column that every source has; a finding otherwise.
     fn measure(&mut self, name: &str, aggregate: Aggregate, column: &str) -> Result<Option<Measure>, Error> {
-        let tolerance = self
-            .spec
-            .tolerances
-            .get(name)
-            .or_else(|| self.spec.tolerances.get(column))
-            .cloned();
+        let tolerance = self.spec.tolerances.get(name).or_else(|| self.spec.tolerances.get(column)).cloned();
         let (rule, allow) = tolerance.map_or((Rule::Exact, Allow::None), |it| (it.rule, it.allow));
         if column == "*" {
             if aggregate != Aggregate::Count {
-                return Err(Error::spec_hint(
-                    format!("{name}: only count takes `*`"),
-                    "name a column",
-                ));
+                return Err(Error::spec_hint(format!("{name}: only count takes `*`"), "name a column"));
             }
-            return Ok(Some(Measure {
-                name: name.into(),
-                aggregate,
-                column: None,
-                rule,
-                allow,
-            }));
+            return Ok(Some(Measure { name: name.into(), aggregate, column: None, rule, allow }));
         }
         let indices = self.names.indices(column);
         if indices.iter().all(Option::is_none) {
@@ -262,10 +218,7 @@ impl Building<'_> {
             .collect();
         if !lacking.is_empty() {
             let problem = format!("missing in {}", lacking.join(", "));
-            self.findings.push(Finding {
-                column: column.into(),
-                problem,
-            });
+            self.findings.push(Finding { column: column.into(), problem });
             return Ok(None);
         }
         let carried = aggregate != Aggregate::Value || rule != Rule::Exact;
@@ -276,13 +229,7 @@ impl Building<'_> {
         let counts = matches!(aggregate, Aggregate::Count | Aggregate::CountDistinct);
         let kind = if counts { Kind::Number } else { planned.kind };
         let rule = fitting_rule(name, rule, kind, disagreed)?;
-        Ok(Some(Measure {
-            name: name.into(),
-            aggregate,
-            column: Some(index),
-            rule,
-            allow,
-        }))
+        Ok(Some(Measure { name: name.into(), aggregate, column: Some(index), rule, allow }))
     }
 }
 
@@ -326,19 +273,12 @@ fn fitting_rule(name: &str, rule: Rule, kind: Kind, disagreed: bool) -> Result<R
         _ => "a tolerance is for numbers, dates and times; text is exact, with normalisers".to_string(),
     };
     Err(Error::spec_hint(
-        format!(
-            "the tolerance of `{name}` does not fit: it is compared as {}",
-            kind.name()
-        ),
+        format!("the tolerance of `{name}` does not fit: it is compared as {}", kind.name()),
         hint,
     ))
 }
 
 /// What a physical type is called in reports; the columns of text formats have no other type.
 fn type_name(physical: Physical, data_type: &arrow_schema::DataType) -> String {
-    if physical == Physical::Text {
-        "text".into()
-    } else {
-        data_type.to_string()
-    }
+    if physical == Physical::Text { "text".into() } else { data_type.to_string() }
 }

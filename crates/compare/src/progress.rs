@@ -32,12 +32,7 @@ impl Progress {
     #[must_use]
     pub fn new(sources: usize) -> Self {
         let zeros = || (0..sources).map(|_| AtomicU64::new(0)).collect();
-        Self {
-            rows: zeros(),
-            expected: zeros(),
-            stage: AtomicU8::new(0),
-            cancelled: AtomicBool::new(false),
-        }
+        Self { rows: zeros(), expected: zeros(), stage: AtomicU8::new(0), cancelled: AtomicBool::new(false) }
     }
 
     /// Rows read of a source so far.
@@ -78,11 +73,7 @@ impl Progress {
     }
 
     pub(crate) fn check(&self) -> Result<(), Error> {
-        if self.is_cancelled() {
-            Err(Error::Cancelled)
-        } else {
-            Ok(())
-        }
+        if self.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
     }
 
     pub(crate) fn enter(&self, stage: Stage) {

@@ -4,6 +4,9 @@
 const FINGERPRINT_WORDS: usize = 4;
 const LOCATOR: usize = FINGERPRINT_WORDS;
 const CONTENT: usize = LOCATOR + 1;
+pub(crate) const HEAD_WORDS: usize = CONTENT;
+/// Words of a record with a digest and nothing else.
+const SHORTEST: usize = CONTENT + 2;
 
 /// How a column travels in a record beside or instead of the digest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,13 +58,7 @@ impl Layout {
                 offset
             })
             .collect();
-        Self {
-            has_digest,
-            nulls,
-            offsets,
-            carried,
-            stride,
-        }
+        Self { has_digest, nulls, offsets, carried, stride }
     }
 
     /// Words in a record.
@@ -120,6 +117,11 @@ pub(crate) fn fingerprint(record: &[u32]) -> u128 {
     u128::from(get_u64(record, 0)) | u128::from(get_u64(record, 2)) << 64
 }
 
+/// Fingerprint and locator: where the row is, whatever is compared.
+pub(crate) fn head(record: &[u32]) -> &[u32] {
+    &record[..HEAD_WORDS]
+}
+
 pub(crate) fn locator(record: &[u32]) -> u32 {
     record[LOCATOR]
 }
@@ -140,4 +142,20 @@ pub(crate) fn put_u128(words: &mut [u32], value: u128) {
 
 pub(crate) fn get_u128(words: &[u32]) -> u128 {
     u128::from(get_u64(words, 0)) | u128::from(get_u64(words, 2)) << 64
+}
+
+/// Copies a record; the shortest, which is the most common, without a call.
+pub(crate) fn copy(record: &[u32], to: &mut [u32]) {
+    match (<&[u32; SHORTEST]>::try_from(record), <&mut [u32; SHORTEST]>::try_from(&mut *to)) {
+        (Ok(record), Ok(to)) => *to = *record,
+        _ => to.copy_from_slice(record),
+    }
+}
+
+/// Appends a record to a buffer that has room for it.
+pub(crate) fn append(record: &[u32], to: &mut Vec<u32>) {
+    match <&[u32; SHORTEST]>::try_from(record) {
+        Ok(record) => to.extend_from_slice(record),
+        Err(_) => to.extend_from_slice(record),
+    }
 }

@@ -61,7 +61,7 @@ pub struct MeasureReport {
     pub passed: bool,
     /// The largest difference found between numbers (`0.03`) or times (`2d`), when any is outside.
     pub largest_difference: Option<String>,
-    /// Control totals per source: the exact sum over all rows; `None` for what is not a number.
+    /// Control totals per source, for numbers: the exact sum over all rows, `None` where that needs more than 38 digits.
     pub totals: Option<Vec<Option<String>>>,
 }
 
@@ -130,6 +130,17 @@ pub struct Concentration {
     pub all_rows: u64,
     /// All rows in a break.
     pub all_broken_rows: u64,
+}
+
+/// What the cells of every [`Break`] are, as it was planned; known before the first break is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BreakHeader {
+    /// The names of the sources.
+    pub sources: Vec<String>,
+    /// The names of the key columns.
+    pub key: Vec<String>,
+    /// Each measure's name, and its rule in words: `EXACT`, `ABSOLUTE 0.01`.
+    pub measures: Vec<(String, String)>,
 }
 
 /// One group that is not matched.

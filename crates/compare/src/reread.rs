@@ -1,10 +1,11 @@
 //! The third step: reads chosen rows again, for their keys and values.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow_array::RecordBatch;
 
+use crate::bitmap::Chosen;
 use crate::census::Census;
 use crate::decode::{Decoded, Values, decode};
 use crate::entry::{Raw, write_entry, write_key};
@@ -16,7 +17,6 @@ use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::sorter::Sorter;
 use crate::spec::Source;
-use crate::table::Selection;
 use crate::temporal::OrderEvidence;
 
 /// Reads chosen rows again.
@@ -50,26 +50,27 @@ impl<'a> Reread<'a> {
     /// Calls with the chosen rows of every source, on every thread.
     fn read<T: Send>(
         &self,
-        selections: &[Selection],
+        chosen: &[Chosen],
         columns: &[usize],
         start: impl Fn() -> T + Sync,
         each: impl Fn(&mut T, &Rows<'_>) -> Result<(), Error> + Sync,
     ) -> Result<Vec<T>, Error> {
         let mut scans = Vec::new();
         for (number, source) in self.sources.iter().enumerate() {
-            let indices: Vec<usize> = columns
-                .iter()
-                .map(|column| self.plan.columns[*column].readers[number].index)
-                .collect();
-            let scan = source.table.scan(&indices, Some(&selections[number]));
+            let indices: Vec<usize> =
+                columns.iter().map(|column| self.plan.columns[*column].readers[number].index).collect();
+            let scan = source.table.scan(&indices, Some(&chosen[number].rows));
             scans.push(scan.map_err(|error| read_error(source, error))?);
         }
-        on_threads(self.threads, |stop| -> Result<T, Error> {
+        let found: Vec<AtomicU64> = self.sources.iter().map(|_| AtomicU64::new(0)).collect();
+        let states = on_threads(self.threads, |stop| -> Result<T, Error> {
             let mut state = start();
+            let mut fingerprints = Vec::new();
             for (source, scan) in scans.iter().enumerate() {
                 let failed = |error| read_error(&self.sources[source], error);
                 while let Some(part) = scan.next_part().map_err(failed)? {
-                    let mut positions = selections[source][&part.number].set_indices();
+                    let Some(rows) = chosen[source].rows.get(&part.number) else { continue };
+                    let mut positions = rows.set_indices();
                     for batch in part.batches {
                         self.progress.check()?;
                         if stop.load(Ordering::Relaxed) {
@@ -77,7 +78,18 @@ impl<'a> Reread<'a> {
                         }
                         let batch = batch.map_err(failed)?;
                         let positions: Vec<usize> = positions.by_ref().take(batch.num_rows()).collect();
+                        if positions.len() < batch.num_rows() {
+                            return Err(self.changed(source));
+                        }
                         let decoded = self.decode(source, columns, &batch)?;
+                        self.seeds.fingerprints(
+                            &self.plan.key,
+                            &decoded,
+                            batch.num_rows(),
+                            &mut fingerprints,
+                        );
+                        let keys = fingerprints.iter().fold(0, |sum: u64, it| sum.wrapping_add(*it as u64));
+                        found[source].fetch_add(keys, Ordering::Relaxed);
                         let rows = Rows {
                             source,
                             batch: &batch,
@@ -90,34 +102,36 @@ impl<'a> Reread<'a> {
                 }
             }
             Ok(state)
-        })
+        })?;
+        for (source, (chosen, found)) in chosen.iter().zip(found).enumerate() {
+            if chosen.keys.is_some_and(|keys| keys != found.into_inner()) {
+                return Err(self.changed(source));
+            }
+        }
+        Ok(states)
+    }
+
+    fn changed(&self, source: usize) -> Error {
+        Error::Changed { source_name: self.sources[source].name.clone() }
     }
 
     fn decode(&self, source: usize, columns: &[usize], batch: &RecordBatch) -> Result<Vec<Decoded>, Error> {
-        let null = || Decoded {
-            values: Values::Null,
-            nulls: None,
-        };
+        let null = || Decoded { values: Values::Null, nulls: None };
         let mut decoded: Vec<Decoded> = self.plan.columns.iter().map(|_| null()).collect();
         for (at, &column) in columns.iter().enumerate() {
             let planned = &self.plan.columns[column];
             let evidence = &mut OrderEvidence::default();
             decoded[column] =
-                decode(planned, source, batch.column(at), evidence).map_err(|_| Error::Value {
-                    source_name: self.sources[source].name.clone(),
-                    column: planned.name.clone(),
-                    what: "it changed while it was being read".into(),
-                    hint: Some("compare a copy that nothing writes to".into()),
-                })?;
+                decode(planned, source, batch.column(at), evidence).map_err(|_| self.changed(source))?;
         }
         Ok(decoded)
     }
 
     /// Chosen rows in full, sorted; those in `decided` are only to be listed.
-    pub(crate) fn entries(&self, selections: &[Selection], decided: bool) -> Result<Vec<Sorter<'a>>, Error> {
+    pub(crate) fn entries(&self, chosen: &[Chosen], decided: bool) -> Result<Vec<Sorter<'a>>, Error> {
         let columns: Vec<usize> = (0..self.plan.columns.len()).collect();
         let sorter = || Sorter::new(self.sort_bytes / self.threads, self.budget);
-        self.read(selections, &columns, sorter, |sorter, rows| {
+        self.read(chosen, &columns, sorter, |sorter, rows| {
             let raw = Raw::new(self.plan, rows.source, rows.batch);
             for row in 0..rows.batch.num_rows() {
                 sorter.push(|out| {
@@ -131,7 +145,7 @@ impl<'a> Reread<'a> {
     /// The smallest keys of the chosen rows; the values they have in columns with few are counted as broken.
     pub(crate) fn first_keys(
         &self,
-        selections: &[Selection],
+        chosen: &[Chosen],
         limit: usize,
         census: &mut Census,
     ) -> Result<FirstKeys, Error> {
@@ -139,17 +153,11 @@ impl<'a> Reread<'a> {
             .filter(|column| self.plan.key.contains(column) || census.counts(*column))
             .collect();
         let start = || (FirstKeys::new(), Census::new(self.plan), Vec::new());
-        let counted: Vec<usize> = columns
-            .iter()
-            .copied()
-            .filter(|column| census.counts(*column))
-            .collect();
-        let found = self.read(selections, &columns, start, |(keys, counts, key), rows| {
+        let counted: Vec<usize> = columns.iter().copied().filter(|column| census.counts(*column)).collect();
+        let found = self.read(chosen, &columns, start, |(keys, counts, key), rows| {
             for &column in &counted {
                 let count = rows.batch.num_rows();
-                self.seeds.words(column, &rows.columns[column], count, |_, word| {
-                    counts.tick(column, word)
-                });
+                self.seeds.words(column, &rows.columns[column], count, |_, word| counts.tick(column, word));
             }
             for (row, &position) in rows.positions.iter().enumerate() {
                 key.clear();
@@ -162,19 +170,17 @@ impl<'a> Reread<'a> {
         for (keys, counts, _) in found {
             census.add_broken(&counts);
             for (key, places) in keys {
-                places
-                    .into_iter()
-                    .for_each(|place| keep_smallest(&mut all, &key, place, limit));
+                places.into_iter().for_each(|place| keep_smallest(&mut all, &key, place, limit));
             }
         }
         Ok(all)
     }
 
     /// The keys of the chosen rows, by source and locator.
-    pub(crate) fn keys(&self, selections: &[Selection]) -> Result<HashMap<(usize, u32), Vec<u8>>, Error> {
+    pub(crate) fn keys(&self, chosen: &[Chosen]) -> Result<HashMap<(usize, u32), Vec<u8>>, Error> {
         let parts: Vec<HashMap<usize, Vec<Block>>> =
             self.blocks.iter().map(|blocks| by_part(blocks)).collect();
-        let found = self.read(selections, &self.plan.key, HashMap::new, |keys, rows| {
+        let found = self.read(chosen, &self.plan.key, HashMap::new, |keys, rows| {
             let blocks = &parts[rows.source][&rows.part];
             for (row, &position) in rows.positions.iter().enumerate() {
                 let mut key = Vec::new();
@@ -193,11 +199,7 @@ fn keep_smallest(keys: &mut FirstKeys, key: &[u8], place: (usize, usize, usize),
         return;
     }
     let is_full = keys.len() >= limit;
-    if is_full
-        && keys
-            .last_key_value()
-            .is_none_or(|(largest, _)| key > largest.as_slice())
-    {
+    if is_full && keys.last_key_value().is_none_or(|(largest, _)| key > largest.as_slice()) {
         return;
     }
     keys.insert(key.to_vec(), vec![place]);
@@ -208,12 +210,8 @@ fn keep_smallest(keys: &mut FirstKeys, key: &[u8], place: (usize, usize, usize),
 
 fn by_part(blocks: &[Block]) -> HashMap<usize, Vec<Block>> {
     let mut parts: HashMap<usize, Vec<Block>> = HashMap::new();
-    blocks
-        .iter()
-        .for_each(|block| parts.entry(block.part).or_default().push(*block));
-    parts
-        .values_mut()
-        .for_each(|blocks| blocks.sort_unstable_by_key(|block| block.offset));
+    blocks.iter().for_each(|block| parts.entry(block.part).or_default().push(*block));
+    parts.values_mut().for_each(|blocks| blocks.sort_unstable_by_key(|block| block.offset));
     parts
 }
 
@@ -223,21 +221,20 @@ fn locator_at(blocks: &[Block], position: usize) -> u32 {
     block.first + (position - block.offset) as u32
 }
 
-/// Chosen places as a selection; `rows` says how many rows each part has.
-pub(crate) fn selection_of(places: impl Iterator<Item = (usize, usize)>, blocks: &[Block]) -> Selection {
+/// Rows chosen by part and place in it.
+pub(crate) fn choose(places: impl Iterator<Item = (usize, usize)>, blocks: &[Block]) -> Chosen {
     let mut chosen: HashMap<usize, Vec<usize>> = HashMap::new();
     places.for_each(|(part, position)| chosen.entry(part).or_default().push(position));
     let parts = by_part(blocks);
-    chosen
+    let rows = chosen
         .into_iter()
         .map(|(part, positions)| {
             let rows: usize = parts[&part].iter().map(|block| block.rows as usize).sum();
             let mut bits = arrow_buffer::BooleanBufferBuilder::new(rows);
             bits.append_n(rows, false);
-            positions
-                .into_iter()
-                .for_each(|position| bits.set_bit(position, true));
+            positions.into_iter().for_each(|position| bits.set_bit(position, true));
             (part, bits.finish())
         })
-        .collect()
+        .collect();
+    Chosen { rows, keys: None }
 }

@@ -78,12 +78,7 @@ impl fmt::Display for Rule {
             Self::Percentage { value, .. } => write!(f, "{value}%"),
             Self::Duration { from, to } if *from == -*to => f.write_str(&display_duration(to)),
             Self::Duration { from, to } => {
-                write!(
-                    f,
-                    "{}..{}",
-                    display_signed_duration(from),
-                    display_signed_duration(to)
-                )
+                write!(f, "{}..{}", display_signed_duration(from), display_signed_duration(to))
             }
         }
     }
@@ -116,19 +111,13 @@ pub fn parse_rule(text: &str) -> Result<Rule, RuleError> {
         None => (text, false),
     };
     match numeral.parse::<Decimal>() {
-        Ok(value) if percent => Ok(Rule::Percentage {
-            value: not_negative(value)?,
-            base: Base::default(),
-        }),
+        Ok(value) if percent => Ok(Rule::Percentage { value: not_negative(value)?, base: Base::default() }),
         Ok(value) => not_negative(value).map(Rule::Absolute),
         Err(
             source @ (NumeralError::TooManyDigits
             | NumeralError::ExponentOutOfRange
             | NumeralError::LeadingZero),
-        ) => Err(RuleError::NotHeld {
-            text: text.to_owned(),
-            source,
-        }),
+        ) => Err(RuleError::NotHeld { text: text.to_owned(), source }),
         Err(NumeralError::NotNumeral)
             if percent || !text.ends_with(|last: char| last.is_ascii_lowercase()) =>
         {
@@ -167,10 +156,7 @@ pub fn parse_duration(text: &str) -> Result<Decimal, DurationError> {
         let unit_end = behind.find(|byte: char| !byte.is_ascii_alphabetic());
         let (unit, behind) = behind.split_at(unit_end.unwrap_or(behind.len()));
         let count: Decimal = numeral.parse().map_err(|_| not_duration())?;
-        let place = UNITS
-            .iter()
-            .position(|(name, ..)| *name == unit)
-            .ok_or_else(not_duration)?;
+        let place = UNITS.iter().position(|(name, ..)| *name == unit).ok_or_else(not_duration)?;
         if place < next_unit {
             return Err(DurationError::UnitOrder(text.to_owned()));
         }
@@ -205,19 +191,10 @@ fn magnitude_of_duration(seconds: Decimal) -> String {
     let Some((whole, fraction)) = split_seconds(seconds) else {
         return format!("{seconds}s");
     };
-    let parts = [
-        (whole / 86_400, "d"),
-        (whole / 3_600 % 24, "h"),
-        (whole / 60 % 60, "m"),
-    ];
-    let mut words: Vec<String> = parts
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, unit)| format!("{count}{unit}"))
-        .collect();
-    let below_minute = Decimal::from(whole % 60)
-        .checked_add(fraction)
-        .unwrap_or(fraction);
+    let parts = [(whole / 86_400, "d"), (whole / 3_600 % 24, "h"), (whole / 60 % 60, "m")];
+    let mut words: Vec<String> =
+        parts.iter().filter(|(count, _)| *count > 0).map(|(count, unit)| format!("{count}{unit}")).collect();
+    let below_minute = Decimal::from(whole % 60).checked_add(fraction).unwrap_or(fraction);
     if !below_minute.is_zero() || words.is_empty() {
         words.push(format!("{below_minute}s"));
     }
@@ -232,10 +209,7 @@ fn split_seconds(seconds: Decimal) -> Option<(u64, Decimal)> {
     }
     let power = 10i128.checked_pow(seconds.exponent().unsigned_abs())?;
     let whole = u64::try_from(seconds.mantissa() / power).ok()?;
-    Some((
-        whole,
-        Decimal::new(seconds.mantissa() % power, seconds.exponent())?,
-    ))
+    Some((whole, Decimal::new(seconds.mantissa() % power, seconds.exponent())?))
 }
 
 #[cfg(test)]
@@ -247,17 +221,11 @@ mod tests {
     }
 
     fn duration(from: &str, to: &str) -> Rule {
-        Rule::Duration {
-            from: decimal(from),
-            to: decimal(to),
-        }
+        Rule::Duration { from: decimal(from), to: decimal(to) }
     }
 
     fn percentage(value: &str) -> Rule {
-        Rule::Percentage {
-            value: decimal(value),
-            base: Base::Larger,
-        }
+        Rule::Percentage { value: decimal(value), base: Base::Larger }
     }
 
     #[test]
@@ -310,10 +278,7 @@ mod tests {
             ("1h1h", "from large to small"),
             ("007", "leading zero"),
             ("1e99999", "exponent beyond"),
-            (
-                "0.123456789012345678901234567890123456789",
-                "38 significant digits",
-            ),
+            ("0.123456789012345678901234567890123456789", "38 significant digits"),
             ("12345678901234567890123456789012345678w", "too many digits"),
         ];
         for (text, expected) in cases {
@@ -336,12 +301,7 @@ mod tests {
             ("1m1us", "60.000001", "1m 0.000001s", "+1m 0.000001s"),
             ("7ns", "0.000000007", "0.000000007s", "+0.000000007s"),
             ("0", "0", "0s", "0s"),
-            (
-                "1000000000000000000000s",
-                "1e21",
-                "1000000000000000000000s",
-                "+1000000000000000000000s",
-            ),
+            ("1000000000000000000000s", "1e21", "1000000000000000000000s", "+1000000000000000000000s"),
         ];
         for (text, seconds, written, signed) in cases {
             let seconds = decimal(seconds);

@@ -15,9 +15,7 @@ pub(crate) fn show(column: &Column, decoded: &Decoded, row: usize) -> Option<Str
     }
     match &decoded.values {
         Values::Bytes(bytes) => Some(show_bytes(column.kind, bytes.value(row))),
-        _ => decoded
-            .number(row, column.encoding)
-            .map(|number| show_number(column.kind, number)),
+        _ => decoded.number(row, column.encoding).map(|number| show_number(column.kind, number)),
     }
 }
 

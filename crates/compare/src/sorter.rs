@@ -21,13 +21,7 @@ pub(crate) struct Sorter<'a> {
 impl<'a> Sorter<'a> {
     /// Holds at most about `limit` bytes in memory.
     pub(crate) fn new(limit: usize, budget: &'a Budget) -> Self {
-        Self {
-            budget,
-            limit,
-            bytes: Vec::new(),
-            entries: Vec::new(),
-            runs: Vec::new(),
-        }
+        Self { budget, limit, bytes: Vec::new(), entries: Vec::new(), runs: Vec::new() }
     }
 
     /// Adds what the closure appends to the buffer it is given.
@@ -43,8 +37,7 @@ impl<'a> Sorter<'a> {
 
     fn sort(&mut self) {
         let bytes = &self.bytes;
-        self.entries
-            .sort_unstable_by(|a, b| bytes[a.0..a.1].cmp(&bytes[b.0..b.1]));
+        self.entries.sort_unstable_by(|a, b| bytes[a.0..a.1].cmp(&bytes[b.0..b.1]));
     }
 
     fn spill(&mut self) -> Result<(), Error> {
@@ -73,25 +66,15 @@ impl<'a> Sorter<'a> {
 
     /// All entries of all the sorters, in order.
     pub(crate) fn merge(sorters: Vec<Self>) -> Result<Merge<'a>, Error> {
-        let mut merge = Merge {
-            runs: Vec::new(),
-            heap: BinaryHeap::new(),
-            budget: None,
-        };
+        let mut merge = Merge { runs: Vec::new(), heap: BinaryHeap::new(), budget: None };
         for mut sorter in sorters {
             sorter.sort();
             merge.budget = Some(sorter.budget);
-            merge.runs.extend(
-                sorter
-                    .runs
-                    .drain(..)
-                    .map(|file| Run::Disk(BufReader::with_capacity(1 << 16, file))),
-            );
+            merge
+                .runs
+                .extend(sorter.runs.drain(..).map(|file| Run::Disk(BufReader::with_capacity(1 << 16, file))));
             let entries = std::mem::take(&mut sorter.entries).into_iter();
-            merge.runs.push(Run::Memory {
-                bytes: sorter.bytes,
-                entries,
-            });
+            merge.runs.push(Run::Memory { bytes: sorter.bytes, entries });
         }
         for run in 0..merge.runs.len() {
             merge.refill(run)?;
@@ -108,10 +91,7 @@ pub(crate) struct Merge<'a> {
 }
 
 enum Run {
-    Memory {
-        bytes: Vec<u8>,
-        entries: std::vec::IntoIter<(usize, usize)>,
-    },
+    Memory { bytes: Vec<u8>, entries: std::vec::IntoIter<(usize, usize)> },
     Disk(BufReader<File>),
 }
 
@@ -140,10 +120,7 @@ impl Merge<'_> {
     fn refill(&mut self, run: usize) -> Result<(), Error> {
         let entry = self.runs[run].next().map_err(|error| match self.budget {
             Some(budget) => budget.spill_error(error),
-            None => Error::Spill {
-                directory: String::new(),
-                error,
-            },
+            None => Error::Spill { directory: String::new(), error },
         })?;
         self.heap.extend(entry.map(|entry| Reverse((entry, run))));
         Ok(())

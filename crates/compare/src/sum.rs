@@ -24,16 +24,9 @@ impl Specials {
     /// What the sum is, if it is not finite.
     fn total(self) -> Option<f64> {
         match self {
-            Self { nan: true, .. }
-            | Self {
-                infinity: true,
-                neg_infinity: true,
-                ..
-            } => Some(f64::NAN),
+            Self { nan: true, .. } | Self { infinity: true, neg_infinity: true, .. } => Some(f64::NAN),
             Self { infinity: true, .. } => Some(f64::INFINITY),
-            Self {
-                neg_infinity: true, ..
-            } => Some(f64::NEG_INFINITY),
+            Self { neg_infinity: true, .. } => Some(f64::NEG_INFINITY),
             _ => None,
         }
     }

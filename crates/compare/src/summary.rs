@@ -2,7 +2,6 @@
 
 use crate::census::Census;
 use crate::decide::show_difference;
-use crate::error::Error;
 use crate::ingest::Ingested;
 use crate::join::Tally;
 use crate::kind::Kind;
@@ -10,6 +9,7 @@ use crate::number::{Decimal, Quantity};
 use crate::plan::{Measure, Plan};
 use crate::report::{Break, Comparison, KeyReport, MeasureReport, Verdict};
 use crate::spec::{Allow, Rule, Source};
+use crate::totals::Totals;
 
 /// The report of a comparison.
 pub(crate) fn summary(
@@ -19,27 +19,19 @@ pub(crate) fn summary(
     census: &Census,
     tally: &Tally,
     breaks: Vec<Break>,
-) -> Result<Comparison, Error> {
+) -> Comparison {
     let matched_groups = tally.matched + tally.outside_groups;
     let measures = (plan.measures.iter().enumerate())
         .map(|(index, measure)| measure_report(plan, ingested, tally, index, measure, matched_groups))
-        .collect::<Result<Vec<_>, _>>()?;
+        .collect::<Vec<_>>();
     let fine = tally.unmatched_groups == 0
         && plan.findings.is_empty()
         && measures.iter().all(|measure| measure.passed);
     let all_rows = ingested.rows.iter().sum();
-    Ok(Comparison {
+    Comparison {
         sources: sources.iter().map(|source| source.name.clone()).collect(),
-        key: plan
-            .key
-            .iter()
-            .map(|part| plan.columns[*part].name.clone())
-            .collect(),
-        verdict: if fine {
-            Verdict::Matched
-        } else {
-            Verdict::Unmatched
-        },
+        key: plan.key.iter().map(|part| plan.columns[*part].name.clone()).collect(),
+        verdict: if fine { Verdict::Matched } else { Verdict::Unmatched },
         source_row_counts: ingested.rows.clone(),
         matched_groups,
         unmatched_by_source: tally.unmatched_by_source.clone(),
@@ -59,7 +51,7 @@ pub(crate) fn summary(
         findings: plan.findings.clone(),
         concentration: census.concentration(plan, all_rows, tally.broken_rows),
         breaks,
-    })
+    }
 }
 
 fn measure_report(
@@ -69,7 +61,7 @@ fn measure_report(
     index: usize,
     measure: &Measure,
     matched_groups: u64,
-) -> Result<MeasureReport, Error> {
+) -> MeasureReport {
     let outside = tally.outside[index];
     let passed = match &measure.allow {
         Allow::None => outside == 0,
@@ -77,24 +69,17 @@ fn measure_report(
         Allow::Percent(share) => {
             let allowed = Quantity::from(Decimal::from(matched_groups)).times(*share);
             let found = Quantity::from(Decimal::from(outside)).times(Decimal::from(100_u64));
-            found
-                .zip(allowed)
-                .is_some_and(|(found, allowed)| found <= allowed)
+            found.zip(allowed).is_some_and(|(found, allowed)| found <= allowed)
         }
     };
-    let kind = measure
-        .column
-        .map_or(Kind::Number, |column| plan.columns[column].kind);
+    let kind = measure.column.map_or(Kind::Number, |column| plan.columns[column].kind);
     let largest = tally.largest[index].difference().filter(|_| outside > 0);
-    let mut totals = Vec::new();
-    for of_source in &ingested.totals {
-        let total = match measure.column {
-            Some(column) => of_source.total(plan, column)?,
-            None => None,
-        };
-        totals.push(total.map(|total| total.to_string()));
-    }
-    Ok(MeasureReport {
+    let summed = measure.column.filter(|column| ingested.totals.iter().any(|totals| totals.sums(*column)));
+    let totals = summed.map(|column| {
+        let total = |of_source: &Totals| of_source.total(column).map(|total| total.to_string());
+        ingested.totals.iter().map(total).collect()
+    });
+    MeasureReport {
         name: measure.name.clone(),
         tolerance_type: measure.rule.type_name(),
         tolerance_value: (measure.rule != Rule::Exact).then(|| measure.rule.to_string()),
@@ -102,6 +87,6 @@ fn measure_report(
         outside,
         passed,
         largest_difference: largest.and_then(|it| show_difference(measure, kind, &it, false)),
-        totals: totals.iter().any(Option::is_some).then_some(totals),
-    })
+        totals,
+    }
 }

@@ -53,10 +53,7 @@ impl TemporalKind {
 #[must_use]
 pub fn truncate(moment: Moment, digits: u32) -> Moment {
     let unit = 10_u32.pow(9 - digits.min(9));
-    Moment {
-        nanos: moment.nanos - moment.nanos % unit,
-        ..moment
-    }
+    Moment { nanos: moment.nanos - moment.nanos % unit, ..moment }
 }
 
 /// Spells a moment in the canonical form of its kind: `2024-03-01`, `2024-03-01 09:01:00.5`, `2024-03-01 09:01:00Z`, `09:01:00`.
@@ -74,10 +71,7 @@ pub fn append(moment: Moment, kind: TemporalKind, out: &mut String) {
     if kind != TemporalKind::Time {
         let (year, month, day) = calendar::civil(day);
         let sign = if year < 0 { "-" } else { "" };
-        append_formatted(
-            out,
-            format_args!("{sign}{:04}-{month:02}-{day:02}", year.unsigned_abs()),
-        );
+        append_formatted(out, format_args!("{sign}{:04}-{month:02}-{day:02}", year.unsigned_abs()));
     }
     if kind == TemporalKind::Date {
         return;
@@ -85,10 +79,7 @@ pub fn append(moment: Moment, kind: TemporalKind, out: &mut String) {
     if kind != TemporalKind::Time {
         out.push(' ');
     }
-    append_formatted(
-        out,
-        format_args!("{:02}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60),
-    );
+    append_formatted(out, format_args!("{:02}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60));
     if moment.nanos != 0 {
         append_formatted(out, format_args!(".{:09}", moment.nanos));
         out.truncate(out.trim_end_matches('0').len());
@@ -141,13 +132,7 @@ mod tests {
             (999_999_999, 0, 0),
         ] {
             for seconds in [-5, 0, 5] {
-                assert_eq!(
-                    truncate(Moment { seconds, nanos }, digits),
-                    Moment {
-                        seconds,
-                        nanos: expected
-                    }
-                );
+                assert_eq!(truncate(Moment { seconds, nanos }, digits), Moment { seconds, nanos: expected });
             }
         }
     }

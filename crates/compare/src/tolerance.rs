@@ -49,18 +49,8 @@ fn check_reference(rule: &Rule, reference: usize, values: &[Option<Quantity>]) -
     (0..values.len())
         .filter(|&other| other != reference)
         .map(|other| hold(rule, values, (reference, other)))
-        .reduce(|worst, next| {
-            if badness(&next) > badness(&worst) {
-                next
-            } else {
-                worst
-            }
-        })
-        .unwrap_or(Outcome {
-            within: true,
-            pair: (reference, reference),
-            difference: None,
-        })
+        .reduce(|worst, next| if badness(&next) > badness(&worst) { next } else { worst })
+        .unwrap_or(Outcome { within: true, pair: (reference, reference), difference: None })
 }
 
 /// The sources with the smallest and the largest value, or those that NULL or NaN sets apart.
@@ -116,11 +106,7 @@ fn hold(rule: &Rule, values: &[Option<Quantity>], pair: (usize, usize)) -> Outco
         // NULL, NaN and the infinities are equal to themselves only.
         _ => first == second,
     };
-    Outcome {
-        within,
-        pair,
-        difference,
-    }
+    Outcome { within, pair, difference }
 }
 
 /// The base as a quantity and the number it is still to be divided by; `None` if the named source has no number.
@@ -147,7 +133,5 @@ fn within_share(
         return first.is_zero() && second.is_zero();
     }
     let scaled = difference.abs().times(Decimal::from(100 * parts));
-    scaled
-        .zip(base.times(share))
-        .is_some_and(|(difference, allowed)| difference <= allowed)
+    scaled.zip(base.times(share)).is_some_and(|(difference, allowed)| difference <= allowed)
 }

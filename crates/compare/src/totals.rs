@@ -3,7 +3,6 @@
 use arrow_buffer::NullBuffer;
 
 use crate::decode::{Decoded, Values};
-use crate::error::Error;
 use crate::kind::Kind;
 use crate::number::{Decimal, Number};
 use crate::plan::{Encoding, Plan};
@@ -28,22 +27,15 @@ impl Totals {
             plan.columns[column].kind == Kind::Number
                 && plan.measures.iter().any(|measure| {
                     measure.column == Some(column)
-                        && matches!(
-                            measure.aggregate,
-                            Aggregate::Value | Aggregate::Sum | Aggregate::Avg
-                        )
+                        && matches!(measure.aggregate, Aggregate::Value | Aggregate::Sum | Aggregate::Avg)
                 })
         };
         let sum = |column: usize| match plan.columns[column].encoding {
             Encoding::Fixed { scale } => Sum::Fixed { units: 0, scale },
-            Encoding::Float => Sum::Float(Box::new(FloatSum::new())),
-            Encoding::General | Encoding::Bytes => Sum::General(Box::new(DecimalSum::new())),
+            Encoding::Float => Sum::Float(Box::default()),
+            Encoding::General | Encoding::Bytes => Sum::General(Box::default()),
         };
-        Self {
-            sums: (0..plan.columns.len())
-                .map(|column| wanted(column).then(|| sum(column)))
-                .collect(),
-        }
+        Self { sums: (0..plan.columns.len()).map(|column| wanted(column).then(|| sum(column))).collect() }
     }
 
     /// Adds the rows of a batch.
@@ -52,9 +44,7 @@ impl Totals {
             let nulls = decoded.nulls.as_ref();
             match (sum, &decoded.values) {
                 (Some(Sum::Fixed { units, .. }), Values::Fixed(values)) => {
-                    *units += present(values, nulls)
-                        .map(|value| i128::from(*value))
-                        .sum::<i128>();
+                    *units += present(values, nulls).map(|value| i128::from(*value)).sum::<i128>();
                 }
                 (Some(Sum::Float(sum)), Values::Float(values)) => {
                     present(values, nulls).for_each(|value| sum.add(*value));
@@ -78,27 +68,22 @@ impl Totals {
         }
     }
 
-    /// The sum of a column; `None` where there is none.
-    pub(crate) fn total(&self, plan: &Plan, column: usize) -> Result<Option<Number>, Error> {
-        let overflow = || Error::Overflow {
-            column: plan.columns[column].name.clone(),
-        };
-        match &self.sums[column] {
-            None => Ok(None),
-            Some(Sum::Fixed { units, scale }) => Decimal::new(*units, -scale.cast_signed())
-                .map(|sum| Some(Number::Finite(sum)))
-                .ok_or_else(overflow),
-            Some(Sum::Float(sum)) => Ok(Some(Decimal::from_f64(sum.total()))),
-            Some(Sum::General(sum)) => sum.total().map(Some).map_err(|_| overflow()),
+    /// Whether the column is summed up.
+    pub(crate) fn sums(&self, column: usize) -> bool {
+        self.sums[column].is_some()
+    }
+
+    /// The sum of a column; `None` where there is none, or it needs more than 38 digits.
+    pub(crate) fn total(&self, column: usize) -> Option<Number> {
+        match self.sums[column].as_ref()? {
+            Sum::Fixed { units, scale } => Decimal::new(*units, -scale.cast_signed()).map(Number::Finite),
+            Sum::Float(sum) => Some(Decimal::from_f64(sum.total())),
+            Sum::General(sum) => sum.total().ok(),
         }
     }
 }
 
 fn present<'a, T>(values: &'a [T], nulls: Option<&'a NullBuffer>) -> impl Iterator<Item = &'a T> {
     let is_present = move |row: usize| nulls.is_none_or(|nulls| nulls.is_valid(row));
-    values
-        .iter()
-        .enumerate()
-        .filter(move |(row, _)| is_present(*row))
-        .map(|(_, value)| value)
+    values.iter().enumerate().filter(move |(row, _)| is_present(*row)).map(|(_, value)| value)
 }

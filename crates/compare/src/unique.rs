@@ -29,31 +29,18 @@ pub fn unique_keys(
         return Ok(Vec::new());
     };
     let mut found = Vec::new();
-    for name in first
-        .iter()
-        .filter(|name| all.iter().all(|names| names.contains(name)))
-    {
+    for name in first.iter().filter(|name| all.iter().all(|names| names.contains(name))) {
         if repeats_at_once(sources, &all, name)? {
             continue;
         }
-        let ignore = all
-            .iter()
-            .flatten()
-            .filter(|other| *other != name)
-            .cloned()
-            .collect();
-        let spec = Spec {
-            key: vec![name.clone()],
-            ignore,
-            ..Spec::default()
-        };
+        let ignore = all.iter().flatten().filter(|other| *other != name).cloned().collect();
+        let spec = Spec { key: vec![name.clone()], ignore, ..Spec::default() };
         let tuning = Tuning::default();
         let comparison = Run::new(sources, &spec, limits, progress, &tuning).compare(None);
         let unique = match comparison {
-            Ok(comparison) => comparison
-                .key_report
-                .iter()
-                .all(|keys| keys.duplicated_keys == 0 && keys.null_keys == 0),
+            Ok(comparison) => {
+                comparison.key_report.iter().all(|keys| keys.duplicated_keys == 0 && keys.null_keys == 0)
+            }
             // Dates in an unproven order and the like: whatever it is, it is no key to propose.
             Err(Error::Value { .. }) => false,
             Err(error) => return Err(error),

@@ -45,12 +45,7 @@ impl Layout {
             }
         }
         let order = wanted.iter().map(|&field| slots[field]).collect();
-        Self {
-            slots,
-            order,
-            columns,
-            schema,
-        }
+        Self { slots, order, columns, schema }
     }
 
     pub fn fields(&self) -> usize {
@@ -78,10 +73,7 @@ impl<'l> Columns<'l> {
     /// Starts with room for the rows that a chunk of that many bytes may have.
     pub fn new(layout: &'l Layout, chunk_len: usize) -> Self {
         let rows = chunk_len / (8 * layout.fields().max(1));
-        let column = || Column {
-            views: Vec::with_capacity(rows),
-            nulls: Vec::new(),
-        };
+        let column = || Column { views: Vec::with_capacity(rows), nulls: Vec::new() };
         Self {
             layout,
             filled: (0..layout.columns).map(|_| column()).collect(),
@@ -130,9 +122,7 @@ impl<'l> Columns<'l> {
         let written = write(&mut self.rewritten);
         let slot = self.slot(field);
         if let Some(column) = self.filled.get_mut(slot) {
-            column
-                .views
-                .push(make_view(&self.rewritten[start..], 1, offset(start)));
+            column.views.push(make_view(&self.rewritten[start..], 1, offset(start)));
         }
         written
     }
@@ -165,17 +155,9 @@ impl<'l> Columns<'l> {
             let nulls = nulls(column.views.len(), &column.nulls);
             StringViewArray::try_new(ScalarBuffer::from(column.views), Arc::clone(&buffers), nulls)
         };
-        let arrays = self
-            .filled
-            .into_iter()
-            .map(|column| Ok(Arc::new(array(column)?) as ArrayRef));
+        let arrays = self.filled.into_iter().map(|column| Ok(Arc::new(array(column)?) as ArrayRef));
         let arrays = arrays.collect::<Result<Vec<_>, ArrowError>>()?;
-        let ordered = self
-            .layout
-            .order
-            .iter()
-            .map(|&slot| Arc::clone(&arrays[slot]))
-            .collect();
+        let ordered = self.layout.order.iter().map(|&slot| Arc::clone(&arrays[slot])).collect();
         let options = RecordBatchOptions::new().with_row_count(Some(self.rows));
         RecordBatch::try_new_with_options(Arc::clone(&self.layout.schema), ordered, &options)
     }

@@ -58,10 +58,7 @@ pub(crate) fn open(input: Input, format: Format, options: &Options) -> Result<Te
             let problem = format!(
                 "delimiter and quote are single ASCII characters other than line ends, not byte {byte}"
             );
-            return Err(Error::Format {
-                path: input.name().to_owned(),
-                problem,
-            });
+            return Err(Error::Format { path: input.name().to_owned(), problem });
         }
     }
     let text = Text::new(input, options.encoding.as_deref())?;
@@ -78,10 +75,7 @@ pub(crate) fn open(input: Input, format: Format, options: &Options) -> Result<Te
     let read = (sample.len() - start).max(1) as u64;
     let left = text.len_hint().saturating_sub(start as u64);
     let shape = Shape {
-        fields: names
-            .into_iter()
-            .map(|name| Field::new(name, DataType::Utf8View, true))
-            .collect(),
+        fields: names.into_iter().map(|name| Field::new(name, DataType::Utf8View, true)).collect(),
         start: start as u64,
         chunk_bytes: options.chunk_bytes,
         rows_hint: Some(
@@ -89,14 +83,7 @@ pub(crate) fn open(input: Input, format: Format, options: &Options) -> Result<Te
         ),
         described: described(format, dialect, header, &text),
     };
-    Ok(TextFile::new(
-        text,
-        shape,
-        Csv {
-            dialect,
-            empty: options.empty,
-        },
-    ))
+    Ok(TextFile::new(text, shape, Csv { dialect, empty: options.empty }))
 }
 
 /// Reads enough to know the dialect and the first record.
@@ -110,19 +97,13 @@ fn beginning(
     let mut wanted = SAMPLE_BYTES;
     loop {
         let missing = (wanted - sample.len()) as u64;
-        stream
-            .by_ref()
-            .take(missing)
-            .read_to_end(&mut sample)
-            .map_err(|source| text.unreadable(source))?;
+        stream.by_ref().take(missing).read_to_end(&mut sample).map_err(|source| text.unreadable(source))?;
         let whole = sample.len() < wanted;
         let dialect = Dialect::detect(&sample, whole, delimiter, quote);
         let fault = match dialect.first_record(&sample, whole) {
             Ok(Some(first)) => return Ok((sample, dialect, first)),
             Ok(None) if whole => {
-                return Err(Error::Empty {
-                    path: text.input.name().to_owned(),
-                });
+                return Err(Error::Empty { path: text.input.name().to_owned() });
             }
             Ok(None) if wanted >= HEADER_LIMIT => {
                 Fault::on_line_of(0, Problem::TooLong { limit: HEADER_LIMIT })
@@ -159,19 +140,9 @@ fn described(format: Format, dialect: Dialect, header: bool, text: &Text) -> Str
         b'\t' => "tab".to_owned(),
         byte => format!("'{}'", byte as char),
     };
-    let quote = if dialect.quote == b'"' {
-        String::new()
-    } else {
-        format!(", quote {}", dialect.quote as char)
-    };
-    let lines = if dialect.terminator == b'\r' {
-        ", CR line ends"
-    } else {
-        ""
-    };
+    let quote =
+        if dialect.quote == b'"' { String::new() } else { format!(", quote {}", dialect.quote as char) };
+    let lines = if dialect.terminator == b'\r' { ", CR line ends" } else { "" };
     let header = if header { "header" } else { "no header" };
-    format!(
-        "{format}, delimiter {delimiter}{quote}{lines}, {}, {header}",
-        text.described()
-    )
+    format!("{format}, delimiter {delimiter}{quote}{lines}, {}, {header}", text.described())
 }

@@ -1,5 +1,6 @@
 //! What can keep a source from being read, said to the person who has to mend it.
 
+use std::cell::Cell;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -179,36 +180,37 @@ pub(crate) struct Fault {
 
 impl Fault {
     pub fn at(at: usize, problem: Problem) -> Self {
-        Self {
-            at,
-            with_column: true,
-            problem,
-        }
+        Self { at, with_column: true, problem }
     }
 
     pub fn on_line_of(at: usize, problem: Problem) -> Self {
-        Self {
-            at,
-            with_column: false,
-            problem,
-        }
+        Self { at, with_column: false, problem }
     }
+}
+
+thread_local! {
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a panic of this thread would end as an [`Error::Damaged`], so that a panic hook need not speak of it.
+#[must_use]
+pub fn catches_panics() -> bool {
+    GUARDED.get()
 }
 
 /// Runs a decoder, which panics on some damaged files where it should fail.
 pub(crate) fn guarded<T, E: ToString>(decode: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
-    match catch_unwind(AssertUnwindSafe(decode)) {
+    let outer = GUARDED.replace(true);
+    let decoded = catch_unwind(AssertUnwindSafe(decode));
+    GUARDED.set(outer);
+    match decoded {
         Ok(result) => result.map_err(|error| error.to_string()),
         Err(_) => Err("the decoder gave up on it".to_owned()),
     }
 }
 
 fn did_you_mean(near: &[String]) -> String {
-    if near.is_empty() {
-        String::new()
-    } else {
-        format!("; did you mean {}?", near.join(" or "))
-    }
+    if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) }
 }
 
 fn at_column(column: Option<u64>) -> String {

@@ -13,9 +13,7 @@ pub(crate) fn inputs(path: &str, options: &Options) -> Result<Vec<Input>, Error>
     let paths = if place.is_dir() {
         let found = below(place, options)?;
         if found.is_empty() {
-            return Err(Error::NoData {
-                path: path.to_owned(),
-            });
+            return Err(Error::NoData { path: path.to_owned() });
         }
         found
     } else if place.exists() {
@@ -23,27 +21,16 @@ pub(crate) fn inputs(path: &str, options: &Options) -> Result<Vec<Input>, Error>
     } else if path.contains(['*', '?', '[']) {
         matching(path, options)?
     } else {
-        return Err(Error::Missing {
-            path: path.to_owned(),
-            near: near(place),
-        });
+        return Err(Error::Missing { path: path.to_owned(), near: near(place) });
     };
-    paths
-        .iter()
-        .map(|path| Input::at(path, &options.temp_dir))
-        .collect()
+    paths.iter().map(|path| Input::at(path, &options.temp_dir)).collect()
 }
 
 fn matching(pattern: &str, options: &Options) -> Result<Vec<PathBuf>, Error> {
     // As in a directory, and in a shell, what starts with a dot has to be asked for.
-    let matching = glob::MatchOptions {
-        require_literal_leading_dot: true,
-        ..glob::MatchOptions::default()
-    };
-    let found = glob::glob_with(pattern, matching).map_err(|source| Error::Pattern {
-        path: pattern.to_owned(),
-        source,
-    })?;
+    let matching = glob::MatchOptions { require_literal_leading_dot: true, ..glob::MatchOptions::default() };
+    let found = glob::glob_with(pattern, matching)
+        .map_err(|source| Error::Pattern { path: pattern.to_owned(), source })?;
     let mut paths = Vec::new();
     for path in found {
         let path = path.map_err(|error| Error::Read {
@@ -58,13 +45,7 @@ fn matching(pattern: &str, options: &Options) -> Result<Vec<PathBuf>, Error> {
     }
     paths.sort();
     paths.dedup();
-    if paths.is_empty() {
-        Err(Error::NoMatch {
-            path: pattern.to_owned(),
-        })
-    } else {
-        Ok(paths)
-    }
+    if paths.is_empty() { Err(Error::NoMatch { path: pattern.to_owned() }) } else { Ok(paths) }
 }
 
 /// The data files below a directory; a file without a known extension (`_SUCCESS`, `.crc`) is none.
@@ -72,10 +53,7 @@ fn below(directory: &Path, options: &Options) -> Result<Vec<PathBuf>, Error> {
     let mut found = Vec::new();
     let mut open = vec![directory.to_owned()];
     while let Some(directory) = open.pop() {
-        let read = |source| Error::Read {
-            path: directory.display().to_string(),
-            source,
-        };
+        let read = |source| Error::Read { path: directory.display().to_string(), source };
         for entry in fs::read_dir(&directory).map_err(read)? {
             let entry = entry.map_err(read)?;
             let path = entry.path();
@@ -96,17 +74,12 @@ fn below(directory: &Path, options: &Options) -> Result<Vec<PathBuf>, Error> {
 
 /// The names beside a missing file that differ from its own by little.
 fn near(missing: &Path) -> Vec<String> {
-    let (Some(name), Some(directory)) = (
-        missing.file_name().and_then(|name| name.to_str()),
-        missing.parent(),
-    ) else {
+    let (Some(name), Some(directory)) =
+        (missing.file_name().and_then(|name| name.to_str()), missing.parent())
+    else {
         return Vec::new();
     };
-    let directory = if directory.as_os_str().is_empty() {
-        Path::new(".")
-    } else {
-        directory
-    };
+    let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
     // A directory that cannot be listed has no hints to offer; the error is about the missing file.
     let Ok(entries) = fs::read_dir(directory) else {
         return Vec::new();
@@ -120,11 +93,7 @@ fn near(missing: &Path) -> Vec<String> {
         })
         .collect();
     names.sort();
-    names
-        .into_iter()
-        .take(3)
-        .map(|(_, name)| missing.with_file_name(name).display().to_string())
-        .collect()
+    names.into_iter().take(3).map(|(_, name)| missing.with_file_name(name).display().to_string()).collect()
 }
 
 /// How many letters have to change to turn one name into the other.

@@ -104,14 +104,9 @@ pub(crate) fn of(input: &Input) -> Result<Format, Error> {
     let first = crate::text::first_bytes(input, Compression::of(&head))?;
     let bom = encoding_rs::Encoding::for_bom(&first).map_or(0, |(_, length)| length);
     // In UTF-16 every other byte of such a beginning is zero.
-    match first[bom..]
-        .iter()
-        .find(|byte| **byte != 0 && !byte.is_ascii_whitespace())
-    {
+    match first[bom..].iter().find(|byte| **byte != 0 && !byte.is_ascii_whitespace()) {
         Some(b'{') => Ok(Format::JsonLines),
         _ if input.path().is_none() => Ok(Format::Csv),
-        _ => Err(Error::UnknownFormat {
-            path: input.name().to_owned(),
-        }),
+        _ => Err(Error::UnknownFormat { path: input.name().to_owned() }),
     }
 }

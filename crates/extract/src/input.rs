@@ -30,19 +30,11 @@ impl Input {
     /// Takes a file, or a pipe, which is spooled since it can be read only once.
     pub fn at(path: &Path, temp_dir: &Path) -> Result<Self, Error> {
         let name = path.display().to_string();
-        let read = |source| Error::Read {
-            path: name.clone(),
-            source,
-        };
+        let read = |source| Error::Read { path: name.clone(), source };
         let metadata = fs::metadata(path).map_err(read)?;
         if metadata.is_file() {
             let modified = metadata.modified().ok(); // Some file systems keep no times; the length is checked still.
-            return Ok(Self {
-                place: Place::Path(path.to_owned()),
-                len: metadata.len(),
-                modified,
-                name,
-            });
+            return Ok(Self { place: Place::Path(path.to_owned()), len: metadata.len(), modified, name });
         }
         let mut pipe = File::open(path).map_err(read)?;
         Self::spool(&name, &mut pipe, temp_dir)
@@ -58,12 +50,7 @@ impl Input {
         let mut file = tempfile::tempfile_in(temp_dir).map_err(spooled)?;
         let len = io::copy(reader, &mut file).map_err(spooled)?;
         file.seek(SeekFrom::Start(0)).map_err(spooled)?;
-        Ok(Self {
-            name: name.to_owned(),
-            place: Place::Spool(Arc::new(file)),
-            len,
-            modified: None,
-        })
+        Ok(Self { name: name.to_owned(), place: Place::Spool(Arc::new(file)), len, modified: None })
     }
 
     pub fn name(&self) -> &str {
@@ -90,9 +77,7 @@ impl Input {
                 let file = File::open(path).map_err(|source| self.unreadable(source))?;
                 let metadata = file.metadata().map_err(|source| self.unreadable(source))?;
                 if metadata.len() != self.len || metadata.modified().ok() != self.modified {
-                    return Err(Error::Changed {
-                        path: self.name.clone(),
-                    });
+                    return Err(Error::Changed { path: self.name.clone() });
                 }
                 Arc::new(file)
             }
@@ -109,17 +94,11 @@ impl Input {
     }
 
     pub fn unreadable(&self, source: io::Error) -> Error {
-        Error::Read {
-            path: self.name.clone(),
-            source,
-        }
+        Error::Read { path: self.name.clone(), source }
     }
 
     pub fn damaged(&self, problem: impl std::fmt::Display) -> Error {
-        Error::Damaged {
-            path: self.name.clone(),
-            problem: problem.to_string(),
-        }
+        Error::Damaged { path: self.name.clone(), problem: problem.to_string() }
     }
 }
 
@@ -148,10 +127,7 @@ impl Bytes {
 
     /// Reads on from a position up to the length the file had at first.
     pub fn reader(&self, at: u64) -> Reader {
-        Reader {
-            bytes: self.clone(),
-            at,
-        }
+        Reader { bytes: self.clone(), at }
     }
 
     #[cfg(unix)]

@@ -41,21 +41,12 @@ enum Kind {
 impl IpcFile {
     pub fn open(input: Input) -> Result<Self, Error> {
         let bytes = input.open()?;
-        let contents = guarded(|| {
-            if starts_with_magic(&bytes)? {
-                of_file(&bytes)
-            } else {
-                of_stream(&bytes)
-            }
-        });
+        let contents =
+            guarded(|| if starts_with_magic(&bytes)? { of_file(&bytes) } else { of_stream(&bytes) });
         let contents = contents.map_err(|problem| input.damaged(problem))?;
         let nullable = |field: &Arc<Field>| Field::new(field.name(), field.data_type().clone(), true);
         let fields = contents.schema.fields().iter().map(nullable).collect();
-        Ok(Self {
-            input,
-            contents,
-            fields,
-        })
+        Ok(Self { input, contents, fields })
     }
 }
 
@@ -74,20 +65,11 @@ impl Source for IpcFile {
 
     fn parts<'a>(&'a self, wanted: Wanted<'a>) -> Result<Box<dyn Parts<'a> + 'a>, Error> {
         let bytes = self.input.open()?;
-        let Contents {
-            schema,
-            version,
-            messages,
-            ..
-        } = &self.contents;
+        let Contents { schema, version, messages, .. } = &self.contents;
         let decoder = FileDecoder::new(Arc::clone(schema), *version).with_projection(wanted.columns.clone());
-        let first_batch = messages
-            .iter()
-            .position(|(kind, _)| *kind == Kind::Batch)
-            .unwrap_or(messages.len());
-        let changing = messages[first_batch..]
-            .iter()
-            .any(|(kind, _)| *kind == Kind::Dictionary);
+        let first_batch =
+            messages.iter().position(|(kind, _)| *kind == Kind::Batch).unwrap_or(messages.len());
+        let changing = messages[first_batch..].iter().any(|(kind, _)| *kind == Kind::Dictionary);
         let mut parts = Messages {
             file: self,
             bytes,
@@ -121,9 +103,7 @@ impl Messages<'_> {
         let decoder = Arc::get_mut(&mut self.decoder);
         let read = guarded(|| match decoder {
             Some(decoder) => decoder.read_dictionary(block, &load(&self.bytes, block)?),
-            None => Err(ArrowError::IpcError(
-                "a dictionary comes while batches are decoded".to_owned(),
-            )),
+            None => Err(ArrowError::IpcError("a dictionary comes while batches are decoded".to_owned())),
         });
         read.map_err(|problem| self.file.input.damaged(problem))
     }
@@ -148,17 +128,11 @@ impl<'a> Parts<'a> for Messages<'a> {
             let schema = self.wanted.schema(&file.fields);
             if self.changing {
                 let batch = file.batch(&self.decoder, &self.bytes, block, rows, schema);
-                return Ok(Some(Part {
-                    number,
-                    batches: Box::new(std::iter::once(batch)),
-                }));
+                return Ok(Some(Part { number, batches: Box::new(std::iter::once(batch)) }));
             }
             let (decoder, bytes) = (Arc::clone(&self.decoder), self.bytes.clone());
             let batch = move || file.batch(&decoder, &bytes, block, rows, schema);
-            return Ok(Some(Part {
-                number,
-                batches: Box::new(std::iter::once_with(batch)),
-            }));
+            return Ok(Some(Part { number, batches: Box::new(std::iter::once_with(batch)) }));
         }
         Ok(None)
     }
@@ -202,10 +176,8 @@ fn starts_with_magic(bytes: &Bytes) -> Result<bool, ArrowError> {
 fn of_file(bytes: &Bytes) -> Result<Contents, ArrowError> {
     let trailer = bytes.exact(bytes.len().saturating_sub(10), 10)?;
     let length = read_footer_length(trailer.try_into().map_err(|_| invalid("no footer"))?)? as u64;
-    let start = bytes
-        .len()
-        .checked_sub(10 + length)
-        .ok_or_else(|| invalid("the footer is longer than the file"))?;
+    let start =
+        bytes.len().checked_sub(10 + length).ok_or_else(|| invalid("the footer is longer than the file"))?;
     let footer = bytes.exact(start, length)?;
     let footer = root_as_footer(&footer).map_err(invalid)?;
     let schema = footer.schema().ok_or_else(|| invalid("no schema"))?;
@@ -213,12 +185,7 @@ fn of_file(bytes: &Bytes) -> Result<Contents, ArrowError> {
         kind: "Arrow IPC file",
         schema: Arc::new(try_fb_to_schema(schema)?),
         version: footer.version(),
-        messages: footer
-            .dictionaries()
-            .iter()
-            .flatten()
-            .map(|block| (Kind::Dictionary, *block))
-            .collect(),
+        messages: footer.dictionaries().iter().flatten().map(|block| (Kind::Dictionary, *block)).collect(),
         rows: 0,
     };
     for block in footer.recordBatches().iter().flatten() {
@@ -233,9 +200,7 @@ fn of_file(bytes: &Bytes) -> Result<Contents, ArrowError> {
 fn of_stream(bytes: &Bytes) -> Result<Contents, ArrowError> {
     let first = Message::at(bytes, 0)?;
     let message = root_as_message(&first.metadata).map_err(invalid)?;
-    let schema = message
-        .header_as_schema()
-        .ok_or_else(|| invalid("no schema at its start"))?;
+    let schema = message.header_as_schema().ok_or_else(|| invalid("no schema at its start"))?;
     let mut contents = Contents {
         kind: "Arrow IPC stream",
         schema: Arc::new(try_fb_to_schema(schema)?),
@@ -257,14 +222,9 @@ fn of_stream(bytes: &Bytes) -> Result<Contents, ArrowError> {
         };
         contents.rows += next.rows()?;
         let prefixed = i32::try_from(next.prefix + next.metadata.len() as u64).map_err(invalid)?;
-        contents.messages.push((
-            kind,
-            Block::new(
-                i64::try_from(at).map_err(invalid)?,
-                prefixed,
-                message.bodyLength(),
-            ),
-        ));
+        contents
+            .messages
+            .push((kind, Block::new(i64::try_from(at).map_err(invalid)?, prefixed, message.bodyLength())));
         at = next.end(&message)?;
         if at > bytes.len() {
             return Err(invalid("it ends within a batch"));
@@ -286,20 +246,14 @@ impl Message {
             bytes.exact(at, 4)?.try_into().map_err(|_| invalid("too short"))
         };
         let first = word(at)?;
-        let (prefix, length) = if first == CONTINUATION {
-            (8, word(at + 4)?)
-        } else {
-            (4, first)
-        };
+        let (prefix, length) = if first == CONTINUATION { (8, word(at + 4)?) } else { (4, first) };
         let metadata = bytes.exact(at + prefix, number(i32::from_le_bytes(length))?)?;
         Ok(Self { at, prefix, metadata })
     }
 
     fn rows(&self) -> Result<u64, ArrowError> {
         let message = root_as_message(&self.metadata).map_err(invalid)?;
-        message
-            .header_as_record_batch()
-            .map_or(Ok(0), |batch| number(batch.length()))
+        message.header_as_record_batch().map_or(Ok(0), |batch| number(batch.length()))
     }
 
     fn end(&self, message: &arrow_ipc::Message) -> Result<u64, ArrowError> {
@@ -312,14 +266,9 @@ impl Message {
 
 /// Reads a message with what belongs to it into aligned memory.
 fn load(bytes: &Bytes, block: &Block) -> Result<Buffer, ArrowError> {
-    let (offset, metadata, body) = (
-        number(block.offset())?,
-        number(block.metaDataLength())?,
-        number(block.bodyLength())?,
-    );
-    let length = metadata
-        .checked_add(body)
-        .ok_or_else(|| invalid("a batch without end"))?;
+    let (offset, metadata, body) =
+        (number(block.offset())?, number(block.metaDataLength())?, number(block.bodyLength())?);
+    let length = metadata.checked_add(body).ok_or_else(|| invalid("a batch without end"))?;
     if metadata < 8 || offset.checked_add(length).is_none_or(|end| end > bytes.len()) {
         return Err(invalid("a batch beyond its end"));
     }

@@ -53,11 +53,7 @@ impl Grammar for Json {
                     ));
                 };
                 seen.mark(field, row, &key)?;
-                if wanted {
-                    add(columns, field, text, value)
-                } else {
-                    Ok(())
-                }
+                if wanted { add(columns, field, text, value) } else { Ok(()) }
             })?;
             seen.next = 0;
             if wanted {
@@ -106,10 +102,7 @@ struct Seen {
 
 impl Seen {
     fn new(keys: usize) -> Self {
-        Self {
-            rows: vec![0; keys],
-            next: 0,
-        }
+        Self { rows: vec![0; keys], next: 0 }
     }
 
     #[inline]
@@ -170,11 +163,7 @@ pub(crate) fn open(input: Input, options: &Options) -> Result<TextFile<Json>, Er
         });
     }
     file.learn(|json, shape| {
-        shape.fields = keys
-            .names
-            .iter()
-            .map(|name| Field::new(name, DataType::Utf8View, true))
-            .collect();
+        shape.fields = keys.names.iter().map(|name| Field::new(name, DataType::Utf8View, true)).collect();
         shape.rows_hint = Some(rows);
         json.keys = keys;
     });

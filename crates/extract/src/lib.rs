@@ -17,7 +17,7 @@ mod text;
 
 use std::path::PathBuf;
 
-pub use error::{Error, Problem};
+pub use error::{Error, Problem, catches_panics};
 pub use format::{Format, UnknownFormat};
 pub use table::{Batches, Part, Scan, Selection, Table};
 
@@ -43,8 +43,10 @@ pub struct Options {
     pub chunk_bytes: usize,
 }
 
-impl Default for Options {
-    fn default() -> Self {
+impl Options {
+    /// Everything is detected; pipes are kept in the given directory.
+    #[must_use]
+    pub fn new(temp_dir: impl Into<PathBuf>) -> Self {
         Self {
             format: None,
             delimiter: None,
@@ -52,7 +54,7 @@ impl Default for Options {
             header: None,
             encoding: None,
             empty: Empty::Quoted,
-            temp_dir: std::env::temp_dir(),
+            temp_dir: temp_dir.into(),
             chunk_bytes: 1 << 20,
         }
     }
@@ -76,11 +78,7 @@ pub enum Empty {
 /// When there is nothing to read, when it cannot be told what it is, or when its files do not have the same columns.
 pub fn open(path: &str, options: &Options) -> Result<Table, Error> {
     let inputs = if path == "-" {
-        vec![input::Input::spool(
-            "standard input",
-            &mut std::io::stdin().lock(),
-            &options.temp_dir,
-        )?]
+        vec![input::Input::spool("standard input", &mut std::io::stdin().lock(), &options.temp_dir)?]
     } else {
         find::inputs(path, options)?
     };

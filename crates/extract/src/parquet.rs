@@ -34,11 +34,7 @@ impl ParquetFile {
             .iter()
             .map(|field| Field::new(field.name(), field.data_type().clone(), true))
             .collect();
-        Ok(Self {
-            input,
-            metadata,
-            fields,
-        })
+        Ok(Self { input, metadata, fields })
     }
 
     fn batches<'a>(
@@ -61,11 +57,8 @@ impl ParquetFile {
         let mut sorted = wanted.columns.clone();
         sorted.sort_unstable();
         sorted.dedup();
-        let order: Vec<usize> = wanted
-            .columns
-            .iter()
-            .filter_map(|column| sorted.binary_search(column).ok())
-            .collect();
+        let order: Vec<usize> =
+            wanted.columns.iter().filter_map(|column| sorted.binary_search(column).ok()).collect();
         let schema = wanted.schema(&self.fields);
         let mut failed = false;
         let next = move || {
@@ -74,10 +67,7 @@ impl ParquetFile {
             }
             let batch = guarded(|| reader.next().transpose().map_err(ParquetError::from)).transpose()?;
             let ordered = batch.and_then(|batch| {
-                let columns = order
-                    .iter()
-                    .map(|&place| Arc::clone(batch.column(place)))
-                    .collect();
+                let columns = order.iter().map(|&place| Arc::clone(batch.column(place))).collect();
                 let options = arrow_array::RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
                 RecordBatch::try_new_with_options(Arc::clone(&schema), columns, &options)
                     .map_err(|error| error.to_string())
@@ -103,12 +93,7 @@ impl Source for ParquetFile {
     }
 
     fn parts<'a>(&'a self, wanted: Wanted<'a>) -> Result<Box<dyn Parts<'a> + 'a>, Error> {
-        Ok(Box::new(RowGroups {
-            file: self,
-            bytes: self.input.open()?,
-            wanted,
-            next: 0,
-        }))
+        Ok(Box::new(RowGroups { file: self, bytes: self.input.open()?, wanted, next: 0 }))
     }
 }
 
@@ -162,10 +147,7 @@ fn metadata(bytes: &Bytes) -> Result<ArrowReaderMetadata, ParquetError> {
         return Ok(settled);
     }
     // The Arrow schema that the writer embedded does not fit its own file: what Parquet itself says does.
-    settle(&ArrowReaderMetadata::load(
-        bytes,
-        ArrowReaderOptions::new().with_skip_arrow_metadata(true),
-    )?)
+    settle(&ArrowReaderMetadata::load(bytes, ArrowReaderOptions::new().with_skip_arrow_metadata(true))?)
 }
 
 fn settle(written: &ArrowReaderMetadata) -> Result<ArrowReaderMetadata, ParquetError> {
@@ -183,17 +165,8 @@ fn settle(written: &ArrowReaderMetadata) -> Result<ArrowReaderMetadata, ParquetE
         };
         field.as_ref().clone().with_data_type(data_type)
     };
-    let fields: Fields = written
-        .schema()
-        .fields()
-        .iter()
-        .enumerate()
-        .map(settled)
-        .collect();
-    let schema = Arc::new(Schema::new_with_metadata(
-        fields,
-        written.schema().metadata().clone(),
-    ));
+    let fields: Fields = written.schema().fields().iter().enumerate().map(settled).collect();
+    let schema = Arc::new(Schema::new_with_metadata(fields, written.schema().metadata().clone()));
     ArrowReaderMetadata::try_new(
         Arc::clone(written.metadata()),
         ArrowReaderOptions::new().with_schema(schema),

@@ -39,8 +39,7 @@ pub(crate) struct Wanted<'a> {
 impl<'a> Wanted<'a> {
     /// Whether any rows of the file's nth part are wanted.
     pub fn takes(&self, nth: usize) -> bool {
-        self.only
-            .is_none_or(|only| only.contains_key(&(self.first + nth)))
+        self.only.is_none_or(|only| only.contains_key(&(self.first + nth)))
     }
 
     /// The rows chosen of the file's nth part; without a selection there are none, and all are wanted.
@@ -50,12 +49,7 @@ impl<'a> Wanted<'a> {
 
     /// The fields of the batches to come.
     pub fn schema(&self, fields: &[Field]) -> SchemaRef {
-        Arc::new(Schema::new(
-            self.columns
-                .iter()
-                .map(|&index| fields[index].clone())
-                .collect::<Vec<_>>(),
-        ))
+        Arc::new(Schema::new(self.columns.iter().map(|&index| fields[index].clone()).collect::<Vec<_>>()))
     }
 }
 
@@ -99,13 +93,9 @@ impl Table {
             let source = source(input, options)?;
             let places = match files.first() {
                 None => (0..source.fields().len()).collect(),
-                Some(reference) => {
-                    places(reference.source.fields(), source.fields()).map_err(|problem| Error::Columns {
-                        path: name.clone(),
-                        first: first.clone(),
-                        problem,
-                    })?
-                }
+                Some(reference) => places(reference.source.fields(), source.fields()).map_err(|problem| {
+                    Error::Columns { path: name.clone(), first: first.clone(), problem }
+                })?,
             };
             if files.is_empty() {
                 first = name;
@@ -113,9 +103,7 @@ impl Table {
             files.push(OneFile { source, places });
         }
         let Some(reference) = files.first() else {
-            return Err(Error::NoData {
-                path: path.to_owned(),
-            });
+            return Err(Error::NoData { path: path.to_owned() });
         };
         let schema = Arc::new(Schema::new(reference.source.fields().to_vec()));
         Ok(Self { files, schema, bytes })
@@ -150,11 +138,7 @@ impl Table {
             }
         }
         let with_count = |(kind, count): &(String, usize)| {
-            if *count > 1 {
-                format!("{count} files: {kind}")
-            } else {
-                kind.clone()
-            }
+            if *count > 1 { format!("{count} files: {kind}") } else { kind.clone() }
         };
         kinds.iter().map(with_count).collect::<Vec<_>>().join("; ")
     }
@@ -167,20 +151,13 @@ impl Table {
         let known = self.schema.fields().len();
         if let Some(column) = columns.iter().find(|column| **column >= known) {
             let problem = format!("there is no column {column} among {known}");
-            return Err(Error::Format {
-                path: self.files[0].source.described(),
-                problem,
-            });
+            return Err(Error::Format { path: self.files[0].source.described(), problem });
         }
         let scan = Scan {
             table: self,
             columns: columns.to_vec(),
             only,
-            state: Mutex::new(State {
-                file: 0,
-                first: 0,
-                parts: None,
-            }),
+            state: Mutex::new(State { file: 0, first: 0, parts: None }),
         };
         scan.state.lock().unwrap_or_else(PoisonError::into_inner).parts = scan.start(0, 0)?;
         Ok(scan)
@@ -226,30 +203,19 @@ impl<'a> Scan<'a> {
             return Ok(None);
         };
         let columns = self.columns.iter().map(|&column| file.places[column]).collect();
-        file.source
-            .parts(Wanted {
-                columns,
-                first,
-                only: self.only,
-            })
-            .map(Some)
+        file.source.parts(Wanted { columns, first, only: self.only }).map(Some)
     }
 }
 
 fn source(input: Input, options: &Options) -> Result<Box<dyn Source>, Error> {
     if input.len() == 0 {
-        return Err(Error::Empty {
-            path: input.name().to_owned(),
-        });
+        return Err(Error::Empty { path: input.name().to_owned() });
     }
     let format = options.format.map_or_else(|| format::of(&input), Ok)?;
     let columnar = matches!(format, Format::Parquet | Format::Arrow);
     if columnar && Compression::of(&input.ends()?.0) != Compression::Plain {
         let problem = format!("a {format} file that is compressed as a whole; unpack it first");
-        return Err(Error::Format {
-            path: input.name().to_owned(),
-            problem,
-        });
+        return Err(Error::Format { path: input.name().to_owned(), problem });
     }
     Ok(match format {
         Format::Csv | Format::Tsv => Box::new(csv::open(input, format, options)?),
@@ -261,9 +227,8 @@ fn source(input: Input, options: &Options) -> Result<Box<dyn Source>, Error> {
 
 /// Where each of the first file's columns is in another file, whose order may differ.
 fn places(reference: &[Field], fields: &[Field]) -> Result<Vec<usize>, String> {
-    if let Some(extra) = fields
-        .iter()
-        .find(|field| reference.iter().all(|other| other.name() != field.name()))
+    if let Some(extra) =
+        fields.iter().find(|field| reference.iter().all(|other| other.name() != field.name()))
     {
         return Err(format!("it has a column {:?}", extra.name()));
     }

@@ -29,27 +29,15 @@ impl Text {
         let compression = Compression::of(&input.ends()?.0);
         let named = match encoding {
             None => None,
-            Some(name) => {
-                Some(
-                    Encoding::for_label(name.trim().as_bytes()).ok_or_else(|| Error::Encoding {
-                        path: input.name().to_owned(),
-                        encoding: name.to_owned(),
-                    })?,
-                )
-            }
+            Some(name) => Some(Encoding::for_label(name.trim().as_bytes()).ok_or_else(|| {
+                Error::Encoding { path: input.name().to_owned(), encoding: name.to_owned() }
+            })?),
         };
         let marked = Encoding::for_bom(&first_bytes(&input, compression)?);
-        let encoding = marked
-            .map(|(encoding, _)| encoding)
-            .or(named)
-            .filter(|encoding| *encoding != encoding_rs::UTF_8);
+        let encoding =
+            marked.map(|(encoding, _)| encoding).or(named).filter(|encoding| *encoding != encoding_rs::UTF_8);
         let bom = marked.map_or(0, |(_, length)| length);
-        Ok(Self {
-            input,
-            compression,
-            encoding,
-            bom,
-        })
+        Ok(Self { input, compression, encoding, bom })
     }
 
     /// Starts reading the decoded text.
@@ -58,9 +46,7 @@ impl Text {
         let mut unpacked =
             unpack(&bytes, self.compression).map_err(|source| self.input.unreadable(source))?;
         let mut bom = [0; 3];
-        unpacked
-            .read_exact(&mut bom[..self.bom])
-            .map_err(|source| self.input.unreadable(source))?;
+        unpacked.read_exact(&mut bom[..self.bom]).map_err(|source| self.input.unreadable(source))?;
         Ok(match self.encoding {
             None => unpacked,
             Some(encoding) => Box::new(decode::Decoded::new(unpacked, encoding)),
@@ -110,10 +96,7 @@ impl Text {
 
     /// Turns a failed reading into an error; malformed text under another encoding arrives this way too.
     pub fn unreadable(&self, source: std::io::Error) -> Error {
-        match source
-            .get_ref()
-            .and_then(|inner| inner.downcast_ref::<decode::Malformed>())
-        {
+        match source.get_ref().and_then(|inner| inner.downcast_ref::<decode::Malformed>()) {
             None => self.input.unreadable(source),
             Some(malformed) => Error::Text {
                 path: self.input.name().to_owned(),
@@ -129,9 +112,7 @@ impl Text {
         let (mut line, mut column) = (1, 1);
         let mut buffer = vec![0; 1 << 16];
         loop {
-            let count = stream
-                .read(&mut buffer)
-                .map_err(|source| self.unreadable(source))?;
+            let count = stream.read(&mut buffer).map_err(|source| self.unreadable(source))?;
             if count == 0 {
                 return Ok((line, column));
             }
@@ -147,9 +128,7 @@ impl Text {
 pub(crate) fn first_bytes(input: &Input, compression: Compression) -> Result<Vec<u8>, Error> {
     let mut first = Vec::new();
     let read = |stream: Box<dyn Read + Send>| stream.take(64).read_to_end(&mut first);
-    unpack(&input.open()?, compression)
-        .and_then(read)
-        .map_err(|source| input.unreadable(source))?;
+    unpack(&input.open()?, compression).and_then(read).map_err(|source| input.unreadable(source))?;
     Ok(first)
 }
 
@@ -157,12 +136,11 @@ fn unpack(bytes: &Bytes, compression: Compression) -> std::io::Result<Box<dyn Re
     let packed = bytes.reader(0);
     Ok(match compression {
         Compression::Plain => Box::new(packed),
-        Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::with_capacity(
-            1 << 17,
-            packed,
-        ))),
-        Compression::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(
-            BufReader::with_capacity(1 << 17, packed),
-        )?),
+        Compression::Gzip => {
+            Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::with_capacity(1 << 17, packed)))
+        }
+        Compression::Zstd => {
+            Box::new(zstd::stream::read::Decoder::with_buffer(BufReader::with_capacity(1 << 17, packed))?)
+        }
     })
 }

@@ -1,5 +1,7 @@
 //! The report as one HTML file that needs no scripts, no network and no wide screen.
 
+use std::ops::Range;
+
 use trueup_compare::{Break, Cell, Comparison};
 
 use super::phrases::{self, MANY};
@@ -17,10 +19,7 @@ pub fn render(report: &Report<'_>) -> String {
         section("Groups", html_chart::groups(comparison)),
         section("Sources", sources(report)),
         section("Findings", findings(comparison)),
-        section(
-            "Columns with breaks",
-            html_chart::columns(comparison) + &columns(comparison),
-        ),
+        section("Columns with breaks", html_chart::columns(comparison) + &columns(comparison)),
         section("Where breaks concentrate", html_chart::concentration(comparison)),
         section("Breaks", breaks(comparison)),
         section("Notes", list(&phrases::notes(comparison), "note")),
@@ -42,15 +41,17 @@ fn section(heading: &str, body: String) -> String {
     format!("<section>\n<h2>{heading}</h2>\n{body}</section>\n")
 }
 
-/// A table that scrolls sideways by itself, also from the keyboard; cells are markup already.
-fn table(label: &str, headings: &[String], rows: &[Vec<String>]) -> String {
-    let head: String = headings
-        .iter()
-        .map(|heading| format!("<th scope=\"col\">{heading}</th>"))
+/// A table that scrolls sideways by itself, also from the keyboard; cells are markup already, and some columns numbers.
+fn table(label: &str, headings: &[String], numbers: Range<usize>, rows: &[Vec<String>]) -> String {
+    let class = |column: usize| if numbers.contains(&column) { " class=\"number\"" } else { "" };
+    let head: String = (headings.iter().enumerate())
+        .map(|(column, heading)| format!("<th scope=\"col\"{}>{heading}</th>", class(column)))
         .collect();
     let body: String = (rows.iter())
         .map(|row| {
-            let cells: String = row.iter().map(|cell| format!("<td>{cell}</td>")).collect();
+            let cells = row.iter().enumerate();
+            let cells: String =
+                cells.map(|(column, cell)| format!("<td{}>{cell}</td>", class(column))).collect();
             format!("<tr>{cells}</tr>\n")
         })
         .collect();
@@ -80,20 +81,14 @@ fn sources(report: &Report<'_>) -> String {
         .map(|(source, (name, input))| {
             let keys = &comparison.key_report[source];
             let unmatched = comparison.unmatched_by_source[source];
-            let counts = [
-                keys.rows,
-                unmatched,
-                keys.distinct_keys,
-                keys.duplicated_keys,
-                keys.null_keys,
-            ];
+            let counts = [keys.rows, unmatched, keys.distinct_keys, keys.duplicated_keys, keys.null_keys];
             let mut row = vec![escaped(name)];
             row.extend(counts.map(phrases::count));
             row.extend([escaped(&input.path), escaped(&input.read_as)]);
             row
         })
         .collect();
-    table("Sources", &head, &rows)
+    table("Sources", &head, 1..6, &rows)
 }
 
 fn findings(comparison: &Comparison) -> String {
@@ -122,12 +117,7 @@ fn columns(comparison: &Comparison) -> String {
         return String::new();
     }
     let mut head = headings(&["column", "rule", "outside", "share", "largest difference"]);
-    head.extend(
-        comparison
-            .sources
-            .iter()
-            .map(|source| escaped(&format!("total {source}"))),
-    );
+    head.extend(comparison.sources.iter().map(|source| escaped(&format!("total {source}"))));
     let rows: Vec<Vec<String>> = (broken.iter().take(MANY))
         .map(|measure| {
             let mut row = vec![
@@ -143,7 +133,7 @@ fn columns(comparison: &Comparison) -> String {
         })
         .collect();
     let more = phrases::more(broken.len(), MANY, "column").map(|more| format!("<p>{more}</p>\n"));
-    table("Columns with breaks", &head, &rows) + &more.unwrap_or_default()
+    table("Columns with breaks", &head, 2..head.len(), &rows) + &more.unwrap_or_default()
 }
 
 fn breaks(comparison: &Comparison) -> String {
@@ -154,18 +144,12 @@ fn breaks(comparison: &Comparison) -> String {
     head.push("column".to_owned());
     head.extend(comparison.sources.iter().map(|name| escaped(name)));
     head.push("difference".to_owned());
-    let rows: Vec<Vec<String>> = comparison
-        .breaks
-        .iter()
-        .flat_map(|found| break_rows(comparison, found))
-        .collect();
+    let rows: Vec<Vec<String>> =
+        comparison.breaks.iter().flat_map(|found| break_rows(comparison, found)).collect();
     let shown = comparison.breaks.len();
-    let more = phrases::more(
-        usize::try_from(comparison.rows_unmatched).unwrap_or(shown),
-        shown,
-        "break",
-    );
-    table("Breaks", &head, &rows) + &more.map_or_else(String::new, |more| format!("<p>{more}</p>\n"))
+    let more = phrases::more(usize::try_from(comparison.rows_unmatched).unwrap_or(shown), shown, "break");
+    table("Breaks", &head, head.len() - 1..head.len(), &rows)
+        + &more.map_or_else(String::new, |more| format!("<p>{more}</p>\n"))
 }
 
 fn break_rows(comparison: &Comparison, found: &Break) -> Vec<Vec<String>> {
@@ -173,34 +157,23 @@ fn break_rows(comparison: &Comparison, found: &Break) -> Vec<Vec<String>> {
     if !found.is_outside() {
         let presence = (found.present.iter())
             .map(|&has| if has { "present" } else { "<strong>absent</strong>" }.to_owned());
-        return vec![
-            key()
-                .chain([String::new()])
-                .chain(presence)
-                .chain([String::new()])
-                .collect(),
-        ];
+        return vec![key().chain([String::new()]).chain(presence).chain([String::new()]).collect()];
     }
-    (comparison.measures.iter().zip(&found.cells))
-        .filter_map(|(measure, cell)| {
-            let outside = cell.outside.as_ref()?;
+    let (cells, more) = phrases::outside_cells(comparison, found);
+    let blank = || std::iter::repeat_n(String::new(), found.present.len() + 1);
+    (cells.into_iter())
+        .map(|(measure, cell, outside)| {
+            let name = escaped(&measure.name);
             let difference = escaped(outside.difference.as_deref().unwrap_or_default());
-            Some(
-                key()
-                    .chain([escaped(&measure.name)])
-                    .chain(values(cell, outside.pair))
-                    .chain([difference])
-                    .collect(),
-            )
+            key().chain([name]).chain(values(cell, outside.pair)).chain([difference]).collect()
         })
+        .chain(more.map(|more| key().chain([more]).chain(blank()).collect()))
         .collect()
 }
 
 fn values(cell: &Cell, (first, second): (usize, usize)) -> Vec<String> {
     let text = |source: usize| cell.values[source].as_ref().and_then(Option::as_deref);
-    let marks = text(first)
-        .zip(text(second))
-        .map(|(left, right)| marking::differing(left, right));
+    let marks = text(first).zip(text(second)).map(|(left, right)| marking::differing(left, right));
     (0..cell.values.len())
         .map(|source| match &marks {
             Some((mark, _)) if source == first => value(text(source), Some(mark.clone())),
@@ -210,17 +183,13 @@ fn values(cell: &Cell, (first, second): (usize, usize)) -> Vec<String> {
         .collect()
 }
 
-fn value(text: Option<&str>, mark: Option<std::ops::Range<usize>>) -> String {
+fn value(text: Option<&str>, mark: Option<Range<usize>>) -> String {
     let Some(text) = text else {
         return "<i>NULL</i>".to_owned();
     };
     let cut = marking::Cut::new(text, mark.unwrap_or_default(), 200);
     let (before, marked, after) = cut.parts();
-    let marked = if marked.is_empty() {
-        String::new()
-    } else {
-        format!("<mark>{}</mark>", escaped(marked))
-    };
+    let marked = if marked.is_empty() { String::new() } else { format!("<mark>{}</mark>", escaped(marked)) };
     format!("<code>{}{marked}{}</code>", escaped(before), escaped(after))
 }
 
@@ -255,16 +224,9 @@ mod tests {
 
     #[test]
     fn every_element_is_closed() {
-        for html in [
-            samples::unmatched(Format::Html, Look::PLAIN),
-            samples::matched(Format::Html),
-        ] {
+        for html in [samples::unmatched(Format::Html, Look::PLAIN), samples::matched(Format::Html)] {
             let mut open: Vec<&str> = Vec::new();
-            for tag in html
-                .split('<')
-                .skip(1)
-                .filter_map(|piece| piece.split('>').next())
-            {
+            for tag in html.split('<').skip(1).filter_map(|piece| piece.split('>').next()) {
                 let name = tag.split([' ', '\n']).next().unwrap();
                 if let Some(name) = name.strip_prefix('/') {
                     assert_eq!(open.pop(), Some(name), "{tag}");

@@ -5,8 +5,10 @@ use trueup_compare::Comparison;
 use super::html::escaped;
 use super::phrases::{self, MANY};
 
-const WIDTH: f64 = 480.0;
-const LABEL: f64 = 150.0;
+/// About as wide as a phone, so that text is hardly scaled there.
+const WIDTH: f64 = 400.0;
+const LABEL: f64 = 155.0;
+const LABEL_CHARACTERS: usize = 18;
 const ROW: usize = 26;
 
 /// One bar: matched, outside, absent somewhere.
@@ -31,11 +33,7 @@ pub fn groups(comparison: &Comparison) -> String {
             phrases::count(groups)
         )]);
     }
-    svg(
-        &phrases::summary(comparison),
-        92,
-        &(track(0.0, 0, WIDTH) + &bars + &legend),
-    )
+    svg(&phrases::summary(comparison), 92, &(track(0.0, 0, WIDTH) + &bars + &legend))
 }
 
 /// One bar per column with breaks, as long as its share of groups outside.
@@ -69,19 +67,11 @@ pub fn concentration(comparison: &Comparison) -> String {
             let value = phrases::or_null(found.value.as_deref());
             format!(
                 "<li>{}</li>\n",
-                escaped(&format!(
-                    "{} = {value}: {}",
-                    found.column,
-                    phrases::concentration(found)
-                ))
+                escaped(&format!("{} = {value}: {}", found.column, phrases::concentration(found)))
             )
         })
         .collect();
-    if lines.is_empty() {
-        chart
-    } else {
-        format!("{chart}<ul>\n{lines}</ul>\n")
-    }
+    if lines.is_empty() { chart } else { format!("{chart}<ul>\n{lines}</ul>\n") }
 }
 
 struct Row {
@@ -96,11 +86,12 @@ fn chart(label: &str, rows: &[Row]) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let room = WIDTH - LABEL - 60.0;
+    let room = WIDTH - LABEL - 65.0;
     let body: String = (rows.iter().enumerate())
         .map(|(position, row)| {
             let top = position * ROW;
-            let name = escaped(&super::marking::Cut::plain(&phrases::visible(&row.name), 20).text);
+            let name =
+                escaped(&super::marking::Cut::plain(&phrases::visible(&row.name), LABEL_CHARACTERS).text);
             let tick = row.tick.map_or_else(String::new, |tick| {
                 let x = LABEL + tick * room;
                 format!("<rect class=\"absent\" x=\"{x:.1}\" y=\"{top}\" width=\"2\" height=\"22\"/>")
@@ -110,7 +101,7 @@ fn chart(label: &str, rows: &[Row]) -> String {
                 top + 16,
                 track(LABEL, top, room),
                 bar("bad", LABEL, top, (row.length * room).max(1.0)),
-                WIDTH - 52.0,
+                WIDTH - 58.0,
                 escaped(&row.text)
             )
         })
@@ -119,11 +110,7 @@ fn chart(label: &str, rows: &[Row]) -> String {
 }
 
 fn share(part: u64, whole: u64) -> f64 {
-    if whole == 0 {
-        0.0
-    } else {
-        part as f64 / whole as f64
-    }
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
 fn track(left: f64, top: usize, width: f64) -> String {

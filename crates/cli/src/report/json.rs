@@ -24,30 +24,16 @@ pub fn render(report: &Report<'_>) -> String {
         rows_unmatched: comparison.rows_unmatched,
         sources: sources(report),
         key: &comparison.key,
-        key_report: Pairs(
-            comparison
-                .sources
-                .iter()
-                .map(String::as_str)
-                .zip(keys(comparison))
-                .collect(),
-        ),
+        key_report: Pairs(comparison.sources.iter().map(String::as_str).zip(keys(comparison)).collect()),
         columns: columns(comparison),
         totals: Pairs(totals(comparison)),
         findings: comparison
             .findings
             .iter()
-            .map(|finding| Finding {
-                column: &finding.column,
-                problem: &finding.problem,
-            })
+            .map(|finding| Finding { column: &finding.column, problem: &finding.problem })
             .collect(),
         concentration: concentration(comparison),
-        breaks: comparison
-            .breaks
-            .iter()
-            .map(|found| break_entry(comparison, found))
-            .collect(),
+        breaks: comparison.breaks.iter().map(|found| break_entry(comparison, found)).collect(),
     };
     // Only a failing `Serialize` or a map key that is no string can make this fail, and there is neither.
     let json = serde_json::to_string_pretty(&object).unwrap_or_else(|error| unreachable!("{error}"));
@@ -68,14 +54,7 @@ impl<T: Serialize> Serialize for Pairs<'_, T> {
 }
 
 fn by_source<'a, T: Clone>(comparison: &'a Comparison, values: &[T]) -> Pairs<'a, T> {
-    Pairs(
-        comparison
-            .sources
-            .iter()
-            .map(String::as_str)
-            .zip(values.iter().cloned())
-            .collect(),
-    )
+    Pairs(comparison.sources.iter().map(String::as_str).zip(values.iter().cloned()).collect())
 }
 
 #[derive(serde::Serialize)]
@@ -187,73 +166,43 @@ fn tolerance(measure: &MeasureReport) -> Tolerance<'_> {
 fn numeral_or_text(value: &str) -> Box<RawValue> {
     let numeral = value.trim_end_matches('%');
     let is_numeral = numeral.starts_with(|first: char| first == '-' || first.is_ascii_digit());
-    (RawValue::from_string(numeral.to_owned())
-        .ok()
-        .filter(|_| is_numeral))
-    .or_else(|| serde_json::value::to_raw_value(value).ok())
-    .unwrap_or_default()
+    (RawValue::from_string(numeral.to_owned()).ok().filter(|_| is_numeral))
+        .or_else(|| serde_json::value::to_raw_value(value).ok())
+        .unwrap_or_default()
 }
 
 fn sources<'a>(report: &Report<'a>) -> Vec<Source<'a>> {
     (report.comparison.sources.iter().zip(report.inputs))
-        .map(|(name, input)| Source {
-            name,
-            path: &input.path,
-            read_as: &input.read_as,
-        })
+        .map(|(name, input)| Source { name, path: &input.path, read_as: &input.read_as })
         .collect()
 }
 
 fn keys(comparison: &Comparison) -> impl Iterator<Item = Keys> {
-    comparison.key_report.iter().map(
-        |&KeyReport {
-             rows,
-             distinct_keys,
-             duplicated_keys,
-             null_keys,
-         }| Keys {
-            rows,
-            distinct_keys,
-            duplicated_keys,
-            null_keys,
-        },
-    )
+    comparison.key_report.iter().map(|&KeyReport { rows, distinct_keys, duplicated_keys, null_keys }| Keys {
+        rows,
+        distinct_keys,
+        duplicated_keys,
+        null_keys,
+    })
 }
 
 fn columns<'a>(comparison: &'a Comparison) -> Vec<Column<'a>> {
     let entry = |column: &'a ColumnReport| {
-        let ColumnReport {
-            name,
-            role,
-            compared_as,
-            types,
-            notes,
-        } = column;
+        let ColumnReport { name, role, compared_as, types, notes } = column;
         let role = match role {
             Role::Key => "key",
             Role::Compared => "compared",
             Role::Ignored => "ignored",
             Role::Missing => "missing",
         };
-        Column {
-            name,
-            role,
-            compared_as: *compared_as,
-            types: by_source(comparison, types),
-            notes,
-        }
+        Column { name, role, compared_as: *compared_as, types: by_source(comparison, types), notes }
     };
     comparison.columns.iter().map(entry).collect()
 }
 
 fn totals(comparison: &Comparison) -> Vec<(&str, Pairs<'_, Option<String>>)> {
     (comparison.measures.iter())
-        .filter_map(|measure| {
-            Some((
-                measure.name.as_str(),
-                by_source(comparison, measure.totals.as_ref()?),
-            ))
-        })
+        .filter_map(|measure| Some((measure.name.as_str(), by_source(comparison, measure.totals.as_ref()?))))
         .collect()
 }
 
@@ -279,19 +228,10 @@ fn break_entry<'a>(comparison: &'a Comparison, found: &'a Break) -> BreakEntry<'
         .collect();
     BreakEntry {
         key: Pairs(
-            comparison
-                .key
-                .iter()
-                .map(String::as_str)
-                .zip(found.key.iter().map(Option::as_deref))
-                .collect(),
+            comparison.key.iter().map(String::as_str).zip(found.key.iter().map(Option::as_deref)).collect(),
         ),
         status: if is_outside { "outside" } else { "unmatched" },
-        present_in: names()
-            .zip(&found.present)
-            .filter(|&(_, &has)| has)
-            .map(|(name, _)| name)
-            .collect(),
+        present_in: names().zip(&found.present).filter(|&(_, &has)| has).map(|(name, _)| name).collect(),
         measures,
     }
 }
@@ -567,10 +507,7 @@ mod tests {
         let cases = [
             ("0.010", "0.010"),
             ("0.5%", "0.5"),
-            (
-                "12345678901234567890.000000000000000001",
-                "12345678901234567890.000000000000000001",
-            ),
+            ("12345678901234567890.000000000000000001", "12345678901234567890.000000000000000001"),
             ("2d", "\"2d\""),
             ("-1d..+3d", "\"-1d..+3d\""),
         ];

@@ -9,11 +9,7 @@ pub fn render(report: &Report<'_>) -> String {
     let comparison = report.comparison;
     let mut cases = vec![presence_case(comparison)];
     cases.extend(
-        comparison
-            .measures
-            .iter()
-            .enumerate()
-            .map(|(index, it)| measure_case(comparison, index, it)),
+        comparison.measures.iter().enumerate().map(|(index, it)| measure_case(comparison, index, it)),
     );
     cases.extend(comparison.findings.iter().map(|finding| Case {
         name: format!("column {}", finding.column),
@@ -37,10 +33,7 @@ struct Case {
 
 impl Case {
     fn xml(&self, class: &str) -> String {
-        let open = format!(
-            "    <testcase classname=\"{class}\" name=\"{}\"",
-            escaped(&self.name)
-        );
+        let open = format!("    <testcase classname=\"{class}\" name=\"{}\"", escaped(&self.name));
         match &self.failure {
             None => format!("{open}/>\n"),
             Some((message, details)) => format!(
@@ -69,10 +62,7 @@ fn presence_case(comparison: &Comparison) -> Case {
         });
         (message, details.collect())
     });
-    Case {
-        name: "groups are in every source".to_owned(),
-        failure,
-    }
+    Case { name: "groups are in every source".to_owned(), failure }
 }
 
 fn measure_case(comparison: &Comparison, index: usize, measure: &MeasureReport) -> Case {
@@ -83,16 +73,10 @@ fn measure_case(comparison: &Comparison, index: usize, measure: &MeasureReport) 
             phrases::counted(measure.outside + measure.within, "group"),
             phrases::rule(measure)
         );
-        let details = comparison
-            .breaks
-            .iter()
-            .filter_map(|found| details_line(comparison, found, index));
+        let details = comparison.breaks.iter().filter_map(|found| details_line(comparison, found, index));
         (message, details.collect())
     });
-    Case {
-        name: measure.name.clone(),
-        failure,
-    }
+    Case { name: measure.name.clone(), failure }
 }
 
 fn details_line(comparison: &Comparison, found: &Break, measure: usize) -> Option<String> {
@@ -100,21 +84,12 @@ fn details_line(comparison: &Comparison, found: &Break, measure: usize) -> Optio
     let outside = cell.outside.as_ref()?;
     let values: Vec<String> = (comparison.sources.iter().zip(&cell.values))
         .map(|(name, value)| {
-            let value = value
-                .as_ref()
-                .map_or("absent", |value| phrases::or_null(value.as_deref()));
+            let value = value.as_ref().map_or("absent", |value| phrases::or_null(value.as_deref()));
             format!("{name} {}", phrases::visible(value))
         })
         .collect();
-    let difference = outside
-        .difference
-        .as_ref()
-        .map_or_else(String::new, |it| format!(" ({it})"));
-    Some(format!(
-        "{}: {}{difference}\n",
-        phrases::key(found),
-        values.join(", ")
-    ))
+    let difference = outside.difference.as_ref().map_or_else(String::new, |it| format!(" ({it})"));
+    Some(format!("{}: {}{difference}\n", phrases::key(found), values.join(", ")))
 }
 
 /// Text for an element or an attribute; what XML cannot hold at all becomes U+FFFD.
@@ -184,9 +159,6 @@ mod tests {
 
     #[test]
     fn xml_holds_anything() {
-        assert_eq!(
-            escaped("<a b=\"c\">&\u{0}\u{1b}"),
-            "&lt;a b=&quot;c&quot;&gt;&amp;\u{fffd}\u{fffd}"
-        );
+        assert_eq!(escaped("<a b=\"c\">&\u{0}\u{1b}"), "&lt;a b=&quot;c&quot;&gt;&amp;\u{fffd}\u{fffd}");
     }
 }

@@ -1,19 +1,20 @@
 //! The report for a comment on a pull request.
 
-use trueup_compare::{Break, Comparison};
+use trueup_compare::{Break, Cell, Comparison};
 
 use super::Report;
+use super::marking::{Cut, differing};
 use super::phrases::{self, MANY};
+
+/// How many characters of a value are shown.
+const VALUE: usize = 60;
 
 /// Writes the report in GitHub's dialect.
 pub fn render(report: &Report<'_>) -> String {
     let comparison = report.comparison;
     let sign = if report.matched() { "✅" } else { "❌" };
-    let mut text = format!(
-        "## {sign} {}\n\n{}\n",
-        phrases::verdict(comparison),
-        phrases::summary(comparison)
-    );
+    let mut text =
+        format!("## {sign} {}\n\n{}\n", phrases::verdict(comparison), phrases::summary(comparison));
     let parts = [
         ("Sources", sources(report)),
         ("Findings", findings(comparison)),
@@ -30,11 +31,7 @@ pub fn render(report: &Report<'_>) -> String {
 }
 
 fn table(headings: &[String], rows: &[Vec<String>]) -> String {
-    let mut text = format!(
-        "| {} |\n|{}\n",
-        headings.join(" | "),
-        " --- |".repeat(headings.len())
-    );
+    let mut text = format!("| {} |\n|{}\n", headings.join(" | "), " --- |".repeat(headings.len()));
     for row in rows {
         text.extend([format!("| {} |\n", row.join(" | "))]);
     }
@@ -85,12 +82,7 @@ fn columns(comparison: &Comparison) -> String {
         return String::new();
     }
     let mut head = headings(&["column", "rule", "outside", "share", "largest difference"]);
-    head.extend(
-        comparison
-            .sources
-            .iter()
-            .map(|source| format!("total {}", code(source))),
-    );
+    head.extend(comparison.sources.iter().map(|source| format!("total {}", code(source))));
     let rows: Vec<Vec<String>> = (broken.iter().take(MANY))
         .map(|measure| {
             let mut row = vec![
@@ -113,11 +105,7 @@ fn concentrations(comparison: &Comparison) -> String {
     let lines: String = (found.iter().take(MANY))
         .map(|it| {
             let value = code(phrases::or_null(it.value.as_deref()));
-            format!(
-                "- {} = {value}: {}\n",
-                code(&it.column),
-                phrases::concentration(it)
-            )
+            format!("- {} = {value}: {}\n", code(&it.column), phrases::concentration(it))
         })
         .collect();
     lines + &more_line(found.len(), "value")
@@ -135,55 +123,42 @@ fn breaks(comparison: &Comparison) -> String {
     head.push("column".to_owned());
     head.extend(comparison.sources.iter().map(|name| code(name)));
     head.push("difference".to_owned());
-    let rows: Vec<Vec<String>> = comparison
-        .breaks
-        .iter()
-        .flat_map(|found| break_rows(comparison, found))
-        .collect();
+    let rows: Vec<Vec<String>> =
+        comparison.breaks.iter().flat_map(|found| break_rows(comparison, found)).collect();
     let shown = comparison.breaks.len();
-    let rest = phrases::more(
-        usize::try_from(comparison.rows_unmatched).unwrap_or(shown),
-        shown,
-        "break",
-    );
+    let rest = phrases::more(usize::try_from(comparison.rows_unmatched).unwrap_or(shown), shown, "break");
     table(&head, &rows) + &rest.map_or_else(String::new, |more| format!("\n{more}\n"))
 }
 
 fn break_rows(comparison: &Comparison, found: &Break) -> Vec<Vec<String>> {
-    let key = || {
-        found
-            .key
-            .iter()
-            .map(|part| part.as_deref().map_or_else(|| "NULL".to_owned(), code))
-    };
+    let key = || found.key.iter().map(|part| part.as_deref().map_or_else(|| "NULL".to_owned(), code));
     if !found.is_outside() {
-        let presence = found
-            .present
-            .iter()
-            .map(|&has| if has { "present" } else { "**absent**" }.to_owned());
-        return vec![
-            key()
-                .chain([String::new()])
-                .chain(presence)
-                .chain([String::new()])
-                .collect(),
-        ];
+        let presence = found.present.iter().map(|&has| if has { "present" } else { "**absent**" }.to_owned());
+        return vec![key().chain([String::new()]).chain(presence).chain([String::new()]).collect()];
     }
-    (comparison.measures.iter().zip(&found.cells))
-        .filter_map(|(measure, cell)| {
-            let outside = cell.outside.as_ref()?;
-            let values = cell.values.iter().map(|value| match value {
-                Some(Some(text)) => code(text),
-                _ => "NULL".to_owned(),
-            });
+    let (cells, more) = phrases::outside_cells(comparison, found);
+    let blank = || std::iter::repeat_n(String::new(), found.present.len() + 1);
+    (cells.into_iter())
+        .map(|(measure, cell, outside)| {
             let difference = outside.difference.clone().unwrap_or_default();
-            Some(
-                key()
-                    .chain([code(&measure.name)])
-                    .chain(values)
-                    .chain([difference])
-                    .collect(),
-            )
+            key().chain([code(&measure.name)]).chain(values(cell, outside.pair)).chain([difference]).collect()
+        })
+        .chain(more.map(|more| key().chain([more]).chain(blank()).collect()))
+        .collect()
+}
+
+/// The values of all sources; long ones are cut so that what differs is seen.
+fn values(cell: &Cell, (first, second): (usize, usize)) -> Vec<String> {
+    let text = |source: usize| cell.values[source].as_ref().and_then(Option::as_deref);
+    let marks = text(first).zip(text(second)).map(|(left, right)| differing(left, right));
+    (0..cell.values.len())
+        .map(|source| {
+            let mark = match &marks {
+                Some((mark, _)) if source == first => mark.clone(),
+                Some((_, mark)) if source == second => mark.clone(),
+                _ => 0..0,
+            };
+            text(source).map_or_else(|| "NULL".to_owned(), |text| code(&Cut::new(text, mark, VALUE).text))
         })
         .collect()
 }
@@ -194,17 +169,9 @@ fn code(text: &str) -> String {
         return "''".to_owned();
     }
     let text = phrases::visible(text).replace('|', "\\|");
-    let longest = text
-        .split(|character| character != '`')
-        .map(str::len)
-        .max()
-        .unwrap_or(0);
+    let longest = text.split(|character| character != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);
-    let space = if text.starts_with('`') || text.ends_with('`') {
-        " "
-    } else {
-        ""
-    };
+    let space = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
     format!("{fence}{space}{text}{space}{fence}")
 }
 
@@ -247,12 +214,19 @@ mod tests {
         | `txn_id` | `account` | column | `ledger` | `bank` | difference |
         | --- | --- | --- | --- | --- | --- |
         | `T-1` | `DE\|01` | `amount` | `10.00` | `10.03` | 0.03 |
-        | `T-1` | `DE\|01` | `note` | `a long note that begins alike <one> and goes on & on, and ends alike as well` | `a long note that begins alike <two> and goes on & on, and ends alike as well` |  |
+        | `T-1` | `DE\|01` | `note` | `… begins alike <one> and goes on & on, and ends alike as we…` | `… begins alike <two> and goes on & on, and ends alike as we…` |  |
         | `T-2` | NULL | `amount` | `7.5` | NULL |  |
         | `T-3` | `DE02` |  | **absent** | present |  |
 
         and 27 more breaks
         "#);
+    }
+
+    #[test]
+    fn wide_tables_are_capped() {
+        let text = samples::wide(Format::Markdown);
+        assert!(text.contains("and 80 more columns") && text.contains("and 90 more columns"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 200), "{text}");
     }
 
     #[test]

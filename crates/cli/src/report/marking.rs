@@ -11,12 +11,7 @@ pub fn differing(left: &str, right: &str) -> (Range<usize>, Range<usize>) {
     let same = |pair: &(&char, &char)| pair.0 == pair.1;
     let start = left.iter().zip(&right).take_while(same).count();
     let (left_rest, right_rest) = (&left[start..], &right[start..]);
-    let end = left_rest
-        .iter()
-        .rev()
-        .zip(right_rest.iter().rev())
-        .take_while(same)
-        .count();
+    let end = left_rest.iter().rev().zip(right_rest.iter().rev()).take_while(same).count();
     (start..left.len() - end, start..right.len() - end)
 }
 
@@ -40,10 +35,7 @@ impl Cut {
         let characters: Vec<char> = text.chars().collect();
         let fits = characters.iter().copied().map(columns).sum::<usize>() <= width;
         if fits || width < 4 {
-            return Self {
-                text: text.to_owned(),
-                mark,
-            };
+            return Self { text: text.to_owned(), mark };
         }
         let tail = take_columns(characters.iter().rev().copied(), (width - 1) / 2);
         let head = take_columns(characters.iter().copied(), width - 1 - (width - 1) / 2);
@@ -92,12 +84,8 @@ impl Cut {
 
     /// The text in three parts: before, in and after the mark.
     pub fn parts(&self) -> (&str, &str, &str) {
-        let byte = |position| {
-            self.text
-                .char_indices()
-                .nth(position)
-                .map_or(self.text.len(), |(byte, _)| byte)
-        };
+        let byte =
+            |position| self.text.char_indices().nth(position).map_or(self.text.len(), |(byte, _)| byte);
         let (start, end) = (byte(self.mark.start), byte(self.mark.end));
         (&self.text[..start], &self.text[start..end], &self.text[end..])
     }

@@ -1,11 +1,14 @@
 //! The words and numbers that all reports share.
 
 use trueup_compare::{
-    Break, ColumnReport, Comparison, Concentration, KeyReport, MeasureReport, Role, Verdict,
+    Break, Cell, ColumnReport, Comparison, Concentration, KeyReport, MeasureReport, Outside, Role, Verdict,
 };
 
 /// How many columns, findings or concentrations a report for people lists before "and N more".
 pub const MANY: usize = 20;
+
+/// How many columns of one break a report for people lists before "and N more".
+pub const MANY_OF_ONE: usize = 10;
 
 /// The verdict in one line.
 pub fn verdict_line(comparison: &Comparison) -> String {
@@ -112,12 +115,7 @@ pub fn keys_are_odd(comparison: &Comparison) -> bool {
 pub fn notes(comparison: &Comparison) -> Vec<String> {
     let used = |column: &&ColumnReport| matches!(column.role, Role::Key | Role::Compared);
     (comparison.columns.iter().filter(used))
-        .flat_map(|column| {
-            column
-                .notes
-                .iter()
-                .map(move |note| format!("{}: {note}", column.name))
-        })
+        .flat_map(|column| column.notes.iter().map(move |note| format!("{}: {note}", column.name)))
         .collect()
 }
 
@@ -144,12 +142,24 @@ pub fn or_null(value: Option<&str>) -> &str {
 
 /// The key of a break, as `a, b`.
 pub fn key(found: &Break) -> String {
-    let parts: Vec<String> = found
-        .key
-        .iter()
-        .map(|part| visible(or_null(part.as_deref())))
-        .collect();
+    let parts: Vec<String> = found.key.iter().map(|part| visible(or_null(part.as_deref()))).collect();
     parts.join(", ")
+}
+
+/// What is outside in a break: the measure, its values, and why.
+pub type OutsideCell<'a> = (&'a MeasureReport, &'a Cell, &'a Outside);
+
+/// The first measures of a break that are outside, and how many more there are, in words.
+pub fn outside_cells<'a>(
+    comparison: &'a Comparison,
+    found: &'a Break,
+) -> (Vec<OutsideCell<'a>>, Option<String>) {
+    let mut cells: Vec<OutsideCell<'a>> = (comparison.measures.iter().zip(&found.cells))
+        .filter_map(|(measure, cell)| Some((measure, cell, cell.outside.as_ref()?)))
+        .collect();
+    let more = more(cells.len(), MANY_OF_ONE, "column");
+    cells.truncate(MANY_OF_ONE);
+    (cells, more)
 }
 
 /// The names of the sources that have the group, or of those that lack it.
@@ -164,11 +174,7 @@ pub fn sources_where(comparison: &Comparison, found: &Break, present: bool) -> S
 /// `and 3 more columns`, when there are more than are shown.
 pub fn more(all: usize, shown: usize, noun: &str) -> Option<String> {
     let rest = all.checked_sub(shown).filter(|&rest| rest > 0)?;
-    Some(format!(
-        "and {} more {noun}{}",
-        count(rest as u64),
-        if rest == 1 { "" } else { "s" }
-    ))
+    Some(format!("and {} more {noun}{}", count(rest as u64), if rest == 1 { "" } else { "s" }))
 }
 
 /// The text with control characters spelt out, so that a value cannot move the cursor or break a line.

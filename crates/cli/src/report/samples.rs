@@ -33,36 +33,22 @@ pub fn matched(format: Format) -> String {
     rendered(&comparison, format, Look::PLAIN)
 }
 
-/// A hundred columns, all of them with breaks.
+/// A hundred columns, all of them outside in one break.
 pub fn wide(format: Format) -> String {
-    let measures: Vec<MeasureReport> = (0..100)
-        .map(|column| measure(&format!("column_{column}"), "EXACT", None, [900, 80]))
-        .collect();
-    rendered(
-        &Comparison {
-            measures,
-            breaks: Vec::new(),
-            ..ledger_against_bank()
-        },
-        format,
-        Look::PLAIN,
-    )
+    let measures: Vec<MeasureReport> =
+        (0..100).map(|column| measure(&format!("column_{column}"), "EXACT", None, [900, 80])).collect();
+    let found = Break {
+        key: vec![text("T-1"), None],
+        present: vec![true, true],
+        cells: vec![outside([Some(&"a".repeat(1000)), Some(&"b".repeat(1000))], None); 100],
+    };
+    rendered(&Comparison { measures, breaks: vec![found], ..ledger_against_bank() }, format, Look::PLAIN)
 }
 
 fn rendered(comparison: &Comparison, format: Format, look: Look) -> String {
-    let input = |path: &str, read_as: &str| Input {
-        path: path.to_owned(),
-        read_as: read_as.to_owned(),
-    };
-    let inputs = [
-        input("ledger.csv", "CSV, UTF-8, `,` `\"`"),
-        input("bank.parquet", "Parquet"),
-    ];
-    Report {
-        comparison,
-        inputs: &inputs,
-    }
-    .render(format, look)
+    let input = |path: &str, read_as: &str| Input { path: path.to_owned(), read_as: read_as.to_owned() };
+    let inputs = [input("ledger.csv", "CSV, UTF-8, `,` `\"`"), input("bank.parquet", "Parquet")];
+    Report { comparison, inputs: &inputs }.render(format, look)
 }
 
 fn ledger_against_bank() -> Comparison {
@@ -90,19 +76,10 @@ fn ledger_against_bank() -> Comparison {
                 &["text", "Utf8"],
                 &["type drift: 007 in ledger, 7 in bank"],
             ),
-            column(
-                "amount",
-                Role::Compared,
-                Some("number"),
-                &["text: number", "Decimal128(18, 2)"],
-                &[],
-            ),
+            column("amount", Role::Compared, Some("number"), &["text: number", "Decimal128(18, 2)"], &[]),
             column("memo", Role::Missing, None, &["text"], &[]),
         ],
-        findings: vec![Finding {
-            column: "memo".to_owned(),
-            problem: "missing in bank".to_owned(),
-        }],
+        findings: vec![Finding { column: "memo".to_owned(), problem: "missing in bank".to_owned() }],
         concentration: vec![Concentration {
             column: "ccy".to_owned(),
             value: Some("<JPY>".to_owned()),
@@ -142,10 +119,7 @@ fn breaks() -> Vec<Break> {
             key: vec![text("T-3"), text("DE02")],
             present: vec![false, true],
             cells: ["1", "2026-02-01", ""]
-                .map(|value| Cell {
-                    values: vec![None, Some(text(value))],
-                    outside: None,
-                })
+                .map(|value| Cell { values: vec![None, Some(text(value))], outside: None })
                 .into(),
         },
     ]
@@ -155,30 +129,18 @@ fn names(names: &[&str]) -> Vec<String> {
     names.iter().map(|&name| name.to_owned()).collect()
 }
 
-#[expect(
-    clippy::unnecessary_wraps,
-    reason = "a value that is not NULL, where one may be"
-)]
+#[expect(clippy::unnecessary_wraps, reason = "a value that is not NULL, where one may be")]
 fn text(text: &str) -> Option<String> {
     Some(text.to_owned())
 }
 
 fn outside(values: [Option<&str>; 2], difference: Option<&str>) -> Cell {
     let values = values.map(|value| Some(value.map(str::to_owned))).into();
-    Cell {
-        values,
-        outside: Some(Outside {
-            pair: (0, 1),
-            difference: difference.map(str::to_owned),
-        }),
-    }
+    Cell { values, outside: Some(Outside { pair: (0, 1), difference: difference.map(str::to_owned) }) }
 }
 
 fn within(values: [&str; 2]) -> Cell {
-    Cell {
-        values: values.map(|value| Some(text(value))).into(),
-        outside: None,
-    }
+    Cell { values: values.map(|value| Some(text(value))).into(), outside: None }
 }
 
 fn measure(
@@ -201,12 +163,7 @@ fn measure(
 }
 
 fn keys(rows: u64, duplicated_keys: u64, null_keys: u64) -> KeyReport {
-    KeyReport {
-        rows,
-        distinct_keys: rows - duplicated_keys,
-        duplicated_keys,
-        null_keys,
-    }
+    KeyReport { rows, distinct_keys: rows - duplicated_keys, duplicated_keys, null_keys }
 }
 
 fn column(
@@ -218,11 +175,5 @@ fn column(
 ) -> ColumnReport {
     let mut types: Vec<Option<String>> = types.iter().map(|&it| text(it)).collect();
     types.resize(2, None);
-    ColumnReport {
-        name: name.to_owned(),
-        role,
-        compared_as,
-        types,
-        notes: names(notes),
-    }
+    ColumnReport { name: name.to_owned(), role, compared_as, types, notes: names(notes) }
 }

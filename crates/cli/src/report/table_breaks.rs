@@ -22,80 +22,46 @@ pub fn heading(comparison: &Comparison) -> String {
 
 /// One line per measure that is outside, one per group that is absent somewhere.
 pub fn render(comparison: &Comparison, look: Look) -> String {
-    let rows: Vec<Vec<Field>> = comparison
-        .breaks
-        .iter()
-        .flat_map(|found| break_rows(comparison, found))
-        .collect();
+    let rows: Vec<Vec<Field>> =
+        comparison.breaks.iter().flat_map(|found| break_rows(comparison, found)).collect();
     if rows.is_empty() {
         return String::new();
     }
-    let names: Vec<String> = comparison
-        .key
-        .iter()
-        .chain(&comparison.sources)
-        .map(|name| phrases::visible(name))
-        .collect();
+    let names: Vec<String> =
+        comparison.key.iter().chain(&comparison.sources).map(|name| phrases::visible(name)).collect();
     let (key, sources) = names.split_at(comparison.key.len());
     let headings: Vec<&str> = (key.iter().map(String::as_str))
         .chain(["column"])
         .chain(sources.iter().map(String::as_str))
         .chain(["difference"])
         .collect();
-    lines(
-        &headings,
-        &rows,
-        look.width,
-        if look.colour {
-            Marks::Colours
-        } else {
-            Marks::Carets
-        },
-    )
+    lines(&headings, &rows, look.width, if look.colour { Marks::Colours } else { Marks::Carets })
 }
 
 fn break_rows(comparison: &Comparison, found: &Break) -> Vec<Vec<Field>> {
-    let key = || {
-        found
-            .key
-            .iter()
-            .map(|part| Field::text(phrases::visible(phrases::or_null(part.as_deref()))))
-    };
+    let key =
+        || found.key.iter().map(|part| Field::text(phrases::visible(phrases::or_null(part.as_deref()))));
     if !found.is_outside() {
-        let presence = found
-            .present
-            .iter()
-            .map(|&has| Field::text(if has { "present" } else { "absent" }));
-        let row = key()
-            .chain([Field::text("(group)")])
-            .chain(presence)
-            .chain([Field::text("")])
-            .collect();
+        let presence = found.present.iter().map(|&has| Field::text(if has { "present" } else { "absent" }));
+        let row = key().chain([Field::text("(group)")]).chain(presence).chain([Field::text("")]).collect();
         return vec![row];
     }
-    (comparison.measures.iter().zip(&found.cells))
-        .filter_map(|(measure, cell)| {
-            let outside = cell.outside.as_ref()?;
+    let (cells, more) = phrases::outside_cells(comparison, found);
+    let blank = || std::iter::repeat_n(Field::text(""), found.present.len() + 1);
+    (cells.into_iter())
+        .map(|(measure, cell, outside)| {
             let difference = Field::text(outside.difference.as_deref().unwrap_or(""));
             let name = Field::text(phrases::visible(&measure.name));
-            Some(
-                key()
-                    .chain([name])
-                    .chain(values(cell, outside.pair))
-                    .chain([difference])
-                    .collect(),
-            )
+            key().chain([name]).chain(values(cell, outside.pair)).chain([difference]).collect()
         })
+        .chain(more.map(|more| key().chain([Field::text(more)]).chain(blank()).collect()))
         .collect()
 }
 
 /// The values of all sources, those of the pair that decided with their difference marked.
 fn values(cell: &Cell, (first, second): (usize, usize)) -> Vec<Field> {
-    let shown: Vec<String> = cell
-        .values
-        .iter()
-        .map(|value| shown(value.as_ref().map(Option::as_deref)))
-        .collect();
+    let shown: Vec<String> =
+        cell.values.iter().map(|value| shown(value.as_ref().map(Option::as_deref))).collect();
     let is_value = |source: usize| matches!(&cell.values[source], Some(Some(_)));
     let marks = (is_value(first) && is_value(second)).then(|| differing(&shown[first], &shown[second]));
     (shown.into_iter().enumerate())

@@ -17,29 +17,17 @@ pub struct Field {
 impl Field {
     /// Text, at the left.
     pub fn text(text: impl Into<String>) -> Self {
-        Self {
-            text: text.into(),
-            mark: 0..0,
-            right: false,
-        }
+        Self { text: text.into(), mark: 0..0, right: false }
     }
 
     /// A number, at the right.
     pub fn number(text: impl Into<String>) -> Self {
-        Self {
-            text: text.into(),
-            mark: 0..0,
-            right: true,
-        }
+        Self { text: text.into(), mark: 0..0, right: true }
     }
 
     /// Text of which a part is marked.
     pub fn marked(text: impl Into<String>, mark: std::ops::Range<usize>) -> Self {
-        Self {
-            text: text.into(),
-            mark,
-            right: false,
-        }
+        Self { text: text.into(), mark, right: false }
     }
 }
 
@@ -63,13 +51,7 @@ pub fn lines(headings: &[&str], rows: &[Vec<Field>], limit: usize, marks: Marks)
         })
         .collect();
     let mut text = String::new();
-    push_row(
-        &mut text,
-        &heading,
-        &widths,
-        Some("2").filter(|_| marks == Marks::Colours),
-        marks,
-    );
+    push_row(&mut text, &heading, &widths, Some("2").filter(|_| marks == Marks::Colours), marks);
     for row in rows {
         push_row(&mut text, row, &widths, None, marks);
     }
@@ -85,10 +67,8 @@ fn column_widths(headings: &[&str], rows: &[Vec<Field>], limit: usize) -> Vec<us
     }
     let room = limit.saturating_sub(GAP * (widths.len() + 1));
     while widths.iter().sum::<usize>() > room {
-        let Some(widest) = widths
-            .iter_mut()
-            .max_by_key(|width| **width)
-            .filter(|widest| **widest > NARROWEST)
+        let Some(widest) =
+            widths.iter_mut().max_by_key(|width| **width).filter(|widest| **widest > NARROWEST)
         else {
             break;
         };

@@ -2,17 +2,10 @@
 
 use std::io;
 
-use crate::report::{Break, Cell};
+use crate::report::{Break, BreakHeader, Cell};
 
 /// The columns that every break file has, besides the key and the sources.
-const FIXED: [&str; 6] = [
-    "status",
-    "present_in",
-    "column",
-    "difference",
-    "tolerance",
-    "rule",
-];
+const FIXED: [&str; 6] = ["status", "present_in", "column", "difference", "tolerance", "rule"];
 
 struct Measure {
     name: String,
@@ -28,24 +21,22 @@ impl Measure {
 
 /// Turns breaks into lines of text fields.
 pub(super) struct Layout {
-    header: Vec<String>,
+    columns: Vec<String>,
     sources: Vec<String>,
     measures: Vec<Measure>,
 }
 
 impl Layout {
-    pub(super) fn new(sources: &[String], key: &[String], measures: &[(String, String)]) -> Self {
+    pub(super) fn new(header: &BreakHeader) -> Self {
         Self {
-            header: header(sources, key),
-            sources: sources.to_vec(),
-            measures: (measures.iter().cloned())
-                .map(|(name, rule)| Measure { name, rule })
-                .collect(),
+            columns: columns(&header.sources, &header.key),
+            sources: header.sources.clone(),
+            measures: (header.measures.iter().cloned()).map(|(name, rule)| Measure { name, rule }).collect(),
         }
     }
 
-    pub(super) fn header(&self) -> &[String] {
-        &self.header
+    pub(super) fn columns(&self) -> &[String] {
+        &self.columns
     }
 
     pub(super) fn measure_count(&self) -> usize {
@@ -66,21 +57,14 @@ impl Layout {
             if self.measures.is_empty() {
                 return line(None);
             }
-            return self
-                .measures
-                .iter()
-                .zip(&found.cells)
-                .try_for_each(|measure| line(Some(measure)));
+            return self.measures.iter().zip(&found.cells).try_for_each(|measure| line(Some(measure)));
         }
         for (measure, cell) in self.measures.iter().zip(&found.cells) {
             let Some(outside) = &cell.outside else {
                 continue;
             };
             let (first, second) = outside.pair;
-            let rule = format!(
-                "{}: {} against {}",
-                measure.rule, self.sources[first], self.sources[second]
-            );
+            let rule = format!("{}: {} against {}", measure.rule, self.sources[first], self.sources[second]);
             let difference = outside.difference.as_deref();
             let measure = Some((measure, cell));
             write(&self.row(found, "outside", &present, measure, difference, &rule))?;
@@ -97,7 +81,7 @@ impl Layout {
         difference: Option<&'a str>,
         rule: &'a str,
     ) -> Vec<Option<&'a str>> {
-        let mut row: Vec<Option<&str>> = Vec::with_capacity(self.header.len());
+        let mut row: Vec<Option<&str>> = Vec::with_capacity(self.columns.len());
         row.extend(found.key.iter().map(Option::as_deref));
         row.extend([Some(status), Some(present)]);
         row.push(measure.map(|(column, _)| column.name.as_str()));
@@ -121,17 +105,12 @@ impl Layout {
 }
 
 /// Keys, then the fixed columns around one column per source; a name that is taken gets a suffix.
-fn header(sources: &[String], key: &[String]) -> Vec<String> {
+fn columns(sources: &[String], key: &[String]) -> Vec<String> {
     let mut taken: Vec<String> = FIXED.map(str::to_owned).to_vec();
-    let sources: Vec<String> = (sources.iter())
-        .map(|name| free_name(name, "_source", &mut taken))
-        .collect();
+    let sources: Vec<String> = (sources.iter()).map(|name| free_name(name, "_source", &mut taken)).collect();
     let key = key.iter().map(|name| free_name(name, "_key", &mut taken));
     let [status, present_in, column, rest @ ..] = FIXED.map(str::to_owned);
-    key.chain([status, present_in, column])
-        .chain(sources)
-        .chain(rest)
-        .collect()
+    key.chain([status, present_in, column]).chain(sources).chain(rest).collect()
 }
 
 fn free_name(name: &str, suffix: &str, taken: &mut Vec<String>) -> String {

@@ -28,10 +28,7 @@ pub(super) struct Sink<W: Write + Send> {
 
 impl<W: Write + Send> Sink<W> {
     pub(super) fn start(output: W, header: &[String]) -> io::Result<Self> {
-        let fields: Vec<Field> = header
-            .iter()
-            .map(|name| Field::new(name, DataType::Utf8, true))
-            .collect();
+        let fields: Vec<Field> = header.iter().map(|name| Field::new(name, DataType::Utf8, true)).collect();
         let schema = Arc::new(Schema::new(fields));
         // The library's version would otherwise be part of the file, and change its bytes.
         let properties = WriterProperties::builder()
@@ -63,9 +60,8 @@ impl<W: Write + Send> Sink<W> {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        let columns: Vec<ArrayRef> = (self.columns.iter_mut())
-            .map(|column| Arc::new(column.finish()) as ArrayRef)
-            .collect();
+        let columns: Vec<ArrayRef> =
+            (self.columns.iter_mut()).map(|column| Arc::new(column.finish()) as ArrayRef).collect();
         self.rows = 0;
         self.bytes = 0;
         let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns).map_err(io::Error::other)?;

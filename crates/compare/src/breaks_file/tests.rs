@@ -8,20 +8,20 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, RecordBatch};
 
 use super::{BreaksFile, BreaksFileError, BreaksFormat};
-use crate::report::{Break, Cell, Outside};
+use crate::report::{Break, BreakHeader, Cell, Outside};
 
 fn names(names: &[&str]) -> Vec<String> {
     names.iter().map(|&name| name.to_owned()).collect()
 }
 
-fn text(value: &str) -> Option<Option<String>> {
-    Some(Some(value.to_owned()))
-}
+const MEASURES: [(&str, &str); 2] = [("amount", "ABSOLUTE 0.01"), ("note", "EXACT")];
 
-fn measures() -> Vec<(String, String)> {
-    [("amount", "ABSOLUTE 0.01"), ("note", "EXACT")]
-        .map(|(name, rule)| (name.to_owned(), rule.to_owned()))
-        .into()
+fn header(measures: &[(&str, &str)]) -> BreakHeader {
+    BreakHeader {
+        sources: names(&["ledger", "bank"]),
+        key: names(&["id", "status"]),
+        measures: measures.iter().map(|&(name, rule)| (name.to_owned(), rule.to_owned())).collect(),
+    }
 }
 
 fn outside() -> Break {
@@ -30,18 +30,12 @@ fn outside() -> Break {
         present: vec![true, true],
         cells: vec![
             Cell {
-                values: vec![text("10.00"), text("10.03")],
-                outside: Some(Outside {
-                    pair: (0, 1),
-                    difference: Some("0.03".to_owned()),
-                }),
+                values: vec![Some(Some("10.00".to_owned())), Some(Some("10.03".to_owned()))],
+                outside: Some(Outside { pair: (0, 1), difference: Some("0.03".to_owned()) }),
             },
             Cell {
-                values: vec![text(""), Some(None)],
-                outside: Some(Outside {
-                    pair: (0, 1),
-                    difference: None,
-                }),
+                values: vec![Some(Some(String::new())), Some(None)],
+                outside: Some(Outside { pair: (0, 1), difference: None }),
             },
         ],
     }
@@ -52,24 +46,16 @@ fn unmatched() -> Break {
         key: vec![Some("T\"2\n".to_owned()), Some(String::new())],
         present: vec![false, true],
         cells: vec![
-            Cell {
-                values: vec![None, text("1")],
-                outside: None,
-            },
-            Cell {
-                values: vec![None, Some(None)],
-                outside: None,
-            },
+            Cell { values: vec![None, Some(Some("1".to_owned()))], outside: None },
+            Cell { values: vec![None, Some(None)], outside: None },
         ],
     }
 }
 
-fn written(file: &str, measures: &[(String, String)], breaks: &[Break]) -> Vec<u8> {
+fn written(file: &str, measures: &[(&str, &str)], breaks: &[Break]) -> Vec<u8> {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join(file);
-    let sources = names(&["ledger", "bank"]);
-    let key = names(&["id", "status"]);
-    let mut file = BreaksFile::create(&path, &sources, &key, measures).unwrap();
+    let mut file = BreaksFile::create(&path, &header(measures)).unwrap();
     for found in breaks {
         file.write(found).unwrap();
     }
@@ -81,7 +67,7 @@ fn written(file: &str, measures: &[(String, String)], breaks: &[Break]) -> Vec<u
 
 #[test]
 fn csv_tells_null_from_the_empty_text() {
-    let csv = written("b.csv", &measures(), &[outside(), unmatched()]);
+    let csv = written("b.csv", &MEASURES, &[outside(), unmatched()]);
     let expected = "id,status_key,status,present_in,column,ledger,bank,difference,tolerance,rule\n\
         \"T,1\",,outside,\"ledger, bank\",amount,10.00,10.03,0.03,0.01,ABSOLUTE 0.01: ledger against bank\n\
         \"T,1\",,outside,\"ledger, bank\",note,\"\",,,,EXACT: ledger against bank\n\
@@ -92,7 +78,7 @@ fn csv_tells_null_from_the_empty_text() {
 
 #[test]
 fn json_lines_have_null_and_escapes() {
-    let json = written("b.jsonl", &measures()[..1], &[]);
+    let json = written("b.jsonl", &MEASURES[..1], &[]);
     assert_eq!(json, b"");
     let mut without_measures = unmatched();
     without_measures.cells.clear();
@@ -105,13 +91,9 @@ fn json_lines_have_null_and_escapes() {
 
 #[test]
 fn parquet_reads_back_and_repeats_byte_for_byte() {
-    let breaks: Vec<Break> = [outside(), unmatched()]
-        .into_iter()
-        .cycle()
-        .take(40_001)
-        .collect();
-    let bytes = written("b.parquet", &measures(), &breaks);
-    assert!(bytes == written("b.parquet", &measures(), &breaks));
+    let breaks: Vec<Break> = [outside(), unmatched()].into_iter().cycle().take(40_001).collect();
+    let bytes = written("b.parquet", &MEASURES, &breaks);
+    assert!(bytes == written("b.parquet", &MEASURES, &breaks));
 
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(&bytes).unwrap();
@@ -149,19 +131,13 @@ fn parquet_reads_back_and_repeats_byte_for_byte() {
 fn a_file_that_is_not_finished_leaves_nothing() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("b.csv");
-    let sources = names(&["ledger", "bank"]);
-    let mut file = BreaksFile::create(&path, &sources, &names(&["id", "x"]), &measures()).unwrap();
+    BreaksFile::check(&path).unwrap();
+    let mut file = BreaksFile::create(&path, &header(&MEASURES)).unwrap();
     file.write(&outside()).unwrap();
     let mut odd = outside();
     odd.cells.pop();
     let refused = file.write(&odd).unwrap_err();
-    assert!(matches!(
-        refused,
-        BreaksFileError::MeasureCount {
-            expected: 2,
-            found: 1
-        }
-    ));
+    assert!(matches!(refused, BreaksFileError::MeasureCount { expected: 2, found: 1 }));
     drop(file);
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
 }
@@ -178,9 +154,17 @@ fn the_extension_decides() {
     for (path, expected) in cases {
         let found = BreaksFormat::of(path.as_ref());
         assert_eq!(found.as_ref().ok(), expected.as_ref(), "{path}");
-        assert_eq!(
-            found.is_err_and(|error| error.hint().is_some()),
-            expected.is_none()
-        );
+        assert_eq!(found.is_err_and(|error| error.hint().is_some()), expected.is_none());
     }
+}
+
+#[test]
+fn what_cannot_be_written_is_known_before() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::create_dir(directory.path().join("taken.csv")).unwrap();
+    for (path, hint) in [("missing/b.csv", "make the directory first"), ("taken.csv", "name a file in it")] {
+        let refused = BreaksFile::check(&directory.path().join(path)).unwrap_err();
+        assert_eq!(refused.hint().as_deref(), Some(hint), "{refused}");
+    }
+    assert!(BreaksFile::check(&directory.path().join("b.txt")).is_err());
 }

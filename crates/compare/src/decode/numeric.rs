@@ -17,21 +17,10 @@ pub(super) fn typed(array: &ArrayRef, encoding: Encoding) -> Result<Values, Misf
         Encoding::Fixed { scale } => fixed(array, scale),
         Encoding::Float => Ok(Values::Float(match array.as_primitive_opt::<Float64Type>() {
             Some(floats) => floats.values().clone(),
-            None => array
-                .as_primitive::<Float32Type>()
-                .values()
-                .iter()
-                .map(|float| widen(*float))
-                .collect(),
+            None => array.as_primitive::<Float32Type>().values().iter().map(|float| widen(*float)).collect(),
         })),
         Encoding::General | Encoding::Bytes => (0..array.len())
-            .map(|row| {
-                if array.is_null(row) {
-                    Ok(Number::ZERO)
-                } else {
-                    general(array, row)
-                }
-            })
+            .map(|row| if array.is_null(row) { Ok(Number::ZERO) } else { general(array, row) })
             .collect::<Result<_, _>>()
             .map(Values::General),
     }
@@ -54,20 +43,12 @@ fn fixed(array: &ArrayRef, scale: u32) -> Result<Values, Misfit> {
     if more == 0 {
         return rows(array, |row| i64::try_from(decimals.value(row)).ok());
     }
-    rows(array, |row| {
-        i64::try_from(decimals.value(row).checked_mul(factor)?).ok()
-    })
+    rows(array, |row| i64::try_from(decimals.value(row).checked_mul(factor)?).ok())
 }
 
 fn rows(array: &ArrayRef, read: impl Fn(usize) -> Option<i64>) -> Result<Values, Misfit> {
     (0..array.len())
-        .map(|row| {
-            if array.is_null(row) {
-                Ok(0)
-            } else {
-                read(row).ok_or(Misfit::Scale)
-            }
-        })
+        .map(|row| if array.is_null(row) { Ok(0) } else { read(row).ok_or(Misfit::Scale) })
         .collect::<Result<Vec<i64>, _>>()
         .map(|units| Values::Fixed(units.into()))
 }
@@ -113,10 +94,9 @@ pub(super) fn text(texts: &StringViewArray, encoding: Encoding) -> Result<Values
 
 fn numeral(text: &[u8]) -> Result<Number, Misfit> {
     Number::parse(text).map_err(|error| match error {
-        NumeralError::TooManyDigits | NumeralError::ExponentOutOfRange => Misfit::value(
-            format!("`{}` has too many digits", String::from_utf8_lossy(text)),
-            TOO_LONG,
-        ),
+        NumeralError::TooManyDigits | NumeralError::ExponentOutOfRange => {
+            Misfit::value(format!("`{}` has too many digits", String::from_utf8_lossy(text)), TOO_LONG)
+        }
         _ => Misfit::Reading(text.to_vec()),
     })
 }

@@ -30,9 +30,7 @@ pub(super) fn decode(
             let texts = array.as_string_view();
             collect(array, column, reader, |row| {
                 let text = texts.value(row).as_bytes();
-                shape
-                    .parse_noting(text, evidence)
-                    .ok_or_else(|| Misfit::Reading(text.to_vec()))
+                shape.parse_noting(text, evidence).ok_or_else(|| Misfit::Reading(text.to_vec()))
             })
         }
         How::TextFormat(format) => {
@@ -51,6 +49,9 @@ pub(super) fn decode(
             if let Some(units) = same_units(array, column, reader) {
                 return Ok(Values::Fixed(units));
             }
+            if let Some(units) = days_in_seconds(array, column, reader) {
+                return Ok(Values::Fixed(units));
+            }
             let ticks =
                 ticks(array).ok_or_else(|| Misfit::value("not a date or time", "compare it as text"))?;
             collect(array, column, reader, |row| Ok(ticks.moment(row)))
@@ -65,6 +66,13 @@ fn same_units(array: &ArrayRef, column: &Column, reader: &Reader) -> Option<Scal
     (same && !ticks.are_days).then_some(ticks.values)
 }
 
+/// Dates compared as dates: the most common case, and no overflow is possible.
+fn days_in_seconds(array: &ArrayRef, column: &Column, reader: &Reader) -> Option<ScalarBuffer<i64>> {
+    let days = array.as_primitive_opt::<Date32Type>()?;
+    let plain = column.encoding == Encoding::Fixed { scale: 0 } && reader.zone.is_none();
+    plain.then(|| days.values().iter().map(|day| i64::from(*day) * DAY_SECONDS).collect())
+}
+
 fn collect(
     array: &ArrayRef,
     column: &Column,
@@ -73,33 +81,20 @@ fn collect(
 ) -> Result<Values, Misfit> {
     let mut moment = |row: usize| -> Result<Moment, Misfit> {
         let moment = read(row)?;
-        let moment = reader
-            .zone
-            .as_ref()
-            .map_or(moment, |zone| zone.to_instant(moment));
+        let moment = reader.zone.as_ref().map_or(moment, |zone| zone.to_instant(moment));
         Ok(truncate(moment, column.second_digits))
     };
     let rows = 0..array.len();
     if let Encoding::Fixed { scale } = column.encoding {
-        let units: Result<Vec<i64>, Misfit> = rows
-            .map(|row| {
-                if array.is_null(row) {
-                    Ok(0)
-                } else {
-                    units(moment(row)?, scale).ok_or(Misfit::Scale)
-                }
+        let units: Result<Vec<i64>, Misfit> =
+            rows.map(|row| {
+                if array.is_null(row) { Ok(0) } else { units(moment(row)?, scale).ok_or(Misfit::Scale) }
             })
             .collect();
         return Ok(Values::Fixed(units?.into()));
     }
     let numbers: Result<Vec<Number>, Misfit> = rows
-        .map(|row| {
-            if array.is_null(row) {
-                Ok(Number::ZERO)
-            } else {
-                Ok(seconds(moment(row)?))
-            }
-        })
+        .map(|row| if array.is_null(row) { Ok(Number::ZERO) } else { Ok(seconds(moment(row)?)) })
         .collect();
     Ok(Values::General(numbers?))
 }
@@ -124,13 +119,7 @@ pub(crate) fn display_seconds(number: Number, kind: TemporalKind) -> String {
     let power = u32::try_from(9 + decimal.exponent()).unwrap_or(0);
     let nanos = decimal.mantissa().saturating_mul(10i128.saturating_pow(power));
     let seconds = i64::try_from(nanos.div_euclid(1_000_000_000)).unwrap_or(i64::MAX);
-    display(
-        Moment {
-            seconds,
-            nanos: nanos.rem_euclid(1_000_000_000) as u32,
-        },
-        kind,
-    )
+    display(Moment { seconds, nanos: nanos.rem_euclid(1_000_000_000) as u32 }, kind)
 }
 
 /// Typed dates or times as counts of a unit.
@@ -144,34 +133,20 @@ impl Ticks {
     fn moment(&self, row: usize) -> Moment {
         let tick = self.values[row];
         if self.are_days {
-            return Moment {
-                seconds: tick * DAY_SECONDS,
-                nanos: 0,
-            };
+            return Moment { seconds: tick * DAY_SECONDS, nanos: 0 };
         }
         let per_second = 10i64.pow(self.digits);
         let rest = tick.rem_euclid(per_second) * 10i64.pow(NANOSECOND_DIGITS - self.digits);
-        Moment {
-            seconds: tick.div_euclid(per_second),
-            nanos: rest as u32,
-        }
+        Moment { seconds: tick.div_euclid(per_second), nanos: rest.cast_unsigned() as u32 }
     }
 }
 
 fn ticks(array: &ArrayRef) -> Option<Ticks> {
     let values = match array.data_type() {
         DataType::Date32 => {
-            let days = array
-                .as_primitive::<Date32Type>()
-                .values()
-                .iter()
-                .map(|day| i64::from(*day))
-                .collect();
-            return Some(Ticks {
-                values: days,
-                digits: 0,
-                are_days: true,
-            });
+            let days =
+                array.as_primitive::<Date32Type>().values().iter().map(|day| i64::from(*day)).collect();
+            return Some(Ticks { values: days, digits: 0, are_days: true });
         }
         DataType::Timestamp(TimeUnit::Second, _) => array.as_primitive::<TimestampSecondType>().values(),
         DataType::Timestamp(TimeUnit::Millisecond, _) => {
@@ -189,11 +164,7 @@ fn ticks(array: &ArrayRef) -> Option<Ticks> {
     let (DataType::Timestamp(unit, _) | DataType::Time64(unit)) = array.data_type() else {
         return None;
     };
-    Some(Ticks {
-        values: values.clone(),
-        digits: digits(*unit),
-        are_days: false,
-    })
+    Some(Ticks { values: values.clone(), digits: digits(*unit), are_days: false })
 }
 
 /// The date or time at a row that is not NULL, in canonical form; `None` if the array holds none.

@@ -36,10 +36,7 @@ pub struct Decimal {
 
 impl Decimal {
     /// Zero.
-    pub const ZERO: Self = Self {
-        mantissa: 0,
-        exponent: 0,
-    };
+    pub const ZERO: Self = Self { mantissa: 0, exponent: 0 };
 
     /// `mantissa * 10^exponent`; `None` if that needs more than [`MAX_DIGITS`] or [`MAX_EXPONENT`].
     #[must_use]
@@ -52,11 +49,7 @@ impl Decimal {
         if stripped >= MANTISSA_BOUND {
             return None;
         }
-        Self::assemble(
-            mantissa < 0,
-            i128::try_from(stripped).ok()?,
-            i64::from(exponent) + zeros,
-        )
+        Self::assemble(mantissa < 0, i128::try_from(stripped).ok()?, i64::from(exponent) + zeros)
     }
 
     /// The same for a mantissa that fits a machine word, which spares the wide divisions.
@@ -72,10 +65,8 @@ impl Decimal {
     #[inline]
     fn assemble(negative: bool, magnitude: i128, exponent: i64) -> Option<Self> {
         let exponent = i32::try_from(exponent).ok()?;
-        (exponent.abs() <= MAX_EXPONENT).then_some(Self {
-            mantissa: if negative { -magnitude } else { magnitude },
-            exponent,
-        })
+        (exponent.abs() <= MAX_EXPONENT)
+            .then_some(Self { mantissa: if negative { -magnitude } else { magnitude }, exponent })
     }
 
     /// The digits, signed, without trailing zeros.
@@ -143,10 +134,7 @@ impl Decimal {
     /// The magnitude.
     #[must_use]
     pub fn abs(self) -> Self {
-        Self {
-            mantissa: self.mantissa.abs(),
-            ..self
-        }
+        Self { mantissa: self.mantissa.abs(), ..self }
     }
 
     /// `self + other`; `None` if it cannot be held.
@@ -158,11 +146,7 @@ impl Decimal {
         if other.is_zero() {
             return Some(self);
         }
-        let (low, high) = if self.exponent <= other.exponent {
-            (self, other)
-        } else {
-            (other, self)
-        };
+        let (low, high) = if self.exponent <= other.exponent { (self, other) } else { (other, self) };
         let power = power_of_ten(high.exponent.abs_diff(low.exponent))?;
         let sum = high.mantissa.checked_mul(power)?.checked_add(low.mantissa)?;
         Self::new(sum, low.exponent)
@@ -183,11 +167,7 @@ impl Decimal {
 
     /// The position of the first digit: `1` for 5, `3` for 500, `-1` for 0.05.
     pub(super) fn magnitude_digits(self) -> i32 {
-        let digits = self
-            .mantissa
-            .unsigned_abs()
-            .checked_ilog10()
-            .map_or(0, |log| log + 1);
+        let digits = self.mantissa.unsigned_abs().checked_ilog10().map_or(0, |log| log + 1);
         digits.cast_signed() + self.exponent
     }
 }
@@ -196,10 +176,7 @@ impl std::ops::Neg for Decimal {
     type Output = Self;
 
     fn neg(self) -> Self {
-        Self {
-            mantissa: -self.mantissa,
-            ..self
-        }
+        Self { mantissa: -self.mantissa, ..self }
     }
 }
 
@@ -230,11 +207,7 @@ fn compare_magnitudes(a: Decimal, b: Decimal) -> Ordering {
         // as the other has, at most 38.
         let power = 10u128.pow(a.exponent.abs_diff(b.exponent));
         let (left, right) = (a.mantissa.unsigned_abs(), b.mantissa.unsigned_abs());
-        if a.exponent > b.exponent {
-            (left * power).cmp(&right)
-        } else {
-            left.cmp(&(right * power))
-        }
+        if a.exponent > b.exponent { (left * power).cmp(&right) } else { left.cmp(&(right * power)) }
     })
 }
 
@@ -252,10 +225,7 @@ impl From<i64> for Decimal {
 impl From<u64> for Decimal {
     fn from(value: u64) -> Self {
         let (stripped, zeros) = strip_zeros(value);
-        Self {
-            mantissa: stripped.into(),
-            exponent: i32::try_from(zeros).unwrap_or_default(),
-        }
+        Self { mantissa: stripped.into(), exponent: i32::try_from(zeros).unwrap_or_default() }
     }
 }
 
@@ -290,9 +260,13 @@ fn strip_zeros(mut magnitude: u64) -> (u64, i64) {
 
 fn strip_zeros_wide(mut magnitude: u128) -> (u128, i64) {
     let mut zeros = 0;
-    while magnitude.is_multiple_of(10) {
-        magnitude /= 10;
-        zeros += 1;
+    // Wide divisions are slow, so as few as possible: by powers of two of zeros.
+    for step in [32, 16, 8, 4, 2, 1] {
+        let power = 10u128.pow(step);
+        if magnitude.is_multiple_of(power) {
+            magnitude /= power;
+            zeros += i64::from(step);
+        }
     }
     (magnitude, zeros)
 }

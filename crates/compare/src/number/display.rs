@@ -41,11 +41,7 @@ impl fmt::Display for Fraction {
         if numerator.bits() == 0 {
             return f.write_str("0");
         }
-        let exact_digits = if denominator.bits() == 1 {
-            DIFFERENCE_DIGITS
-        } else {
-            MAX_DIGITS.into()
-        };
+        let exact_digits = if denominator.bits() == 1 { DIFFERENCE_DIGITS } else { MAX_DIGITS.into() };
         // One digit more than would be written exactly: what ends within that leaves no remainder.
         let lift = exact_digits + 1 - (count_digits(numerator) - count_digits(denominator));
         let power = BigUint::from(10u8).pow(u32::try_from(lift.unsigned_abs()).map_err(|_| fmt::Error)?);

@@ -58,9 +58,7 @@ pub(super) fn nearest(decimal: Decimal) -> f64 {
         Some(magnitude) => magnitude,
         None => {
             let numeral = format!("{}e{}", decimal.mantissa(), decimal.exponent());
-            numeral
-                .parse()
-                .expect("digits and an exponent are a float's grammar")
+            numeral.parse().expect("digits and an exponent are a float's grammar")
         }
     }
 }

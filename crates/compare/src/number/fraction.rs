@@ -18,10 +18,7 @@ impl Fraction {
     /// `sum / count`; `None` when there is nothing to share.
     #[must_use]
     pub fn ratio(sum: Decimal, count: u64) -> Option<Self> {
-        (count > 0).then(|| Self {
-            denominator: count.into(),
-            ..Self::from(sum)
-        })
+        (count > 0).then(|| Self { denominator: count.into(), ..Self::from(sum) })
     }
 
     pub(super) fn numerator(&self) -> &BigInt {
@@ -40,11 +37,7 @@ impl Fraction {
     #[must_use]
     pub fn minus(&self, other: &Self) -> Self {
         let (left, right, exponent) = self.aligned(other);
-        Self {
-            numerator: left - right,
-            exponent,
-            denominator: &self.denominator * &other.denominator,
-        }
+        Self { numerator: left - right, exponent, denominator: &self.denominator * &other.denominator }
     }
 
     /// `self * factor`.
@@ -60,19 +53,13 @@ impl Fraction {
     /// The magnitude.
     #[must_use]
     pub fn abs(&self) -> Self {
-        Self {
-            numerator: self.numerator.magnitude().clone().into(),
-            ..self.clone()
-        }
+        Self { numerator: self.numerator.magnitude().clone().into(), ..self.clone() }
     }
 
     /// `-self`.
     #[must_use]
     pub fn negated(&self) -> Self {
-        Self {
-            numerator: -&self.numerator,
-            ..self.clone()
-        }
+        Self { numerator: -&self.numerator, ..self.clone() }
     }
 
     /// Whether it is zero.

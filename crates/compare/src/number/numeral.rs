@@ -82,9 +82,8 @@ fn parse_power(text: &[u8]) -> Result<i64, NumeralError> {
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return Err(NumeralError::NotNumeral);
     }
-    let power = digits.iter().fold(0i64, |power, digit| {
-        (power * 10 + i64::from(digit - b'0')).min(EXPONENT_STOP)
-    });
+    let power =
+        digits.iter().fold(0i64, |power, digit| (power * 10 + i64::from(digit - b'0')).min(EXPONENT_STOP));
     Ok(if negative { -power } else { power })
 }
 

@@ -30,15 +30,6 @@ impl Quantity {
         matches!(self, Self::Number(Number::NaN))
     }
 
-    /// Whether it is neither NaN nor an infinity.
-    #[must_use]
-    pub fn is_finite(&self) -> bool {
-        !matches!(
-            self,
-            Self::Number(Number::NaN | Number::Infinity | Number::NegInfinity)
-        )
-    }
-
     /// Whether it is zero.
     #[must_use]
     pub fn is_zero(&self) -> bool {
@@ -60,10 +51,7 @@ impl Quantity {
     /// `self - other`, exactly; `None` unless both are finite.
     #[must_use]
     pub fn minus(&self, other: &Self) -> Option<Self> {
-        let short = self
-            .decimal()
-            .zip(other.decimal())
-            .and_then(|(a, b)| a.checked_sub(b));
+        let short = self.decimal().zip(other.decimal()).and_then(|(a, b)| a.checked_sub(b));
         match short {
             Some(difference) => Some(difference.into()),
             None => Some(Self::Ratio(self.fraction()?.minus(&*other.fraction()?))),

@@ -63,9 +63,8 @@ impl Number {
                 let flip = |byte: u8| if class == NEGATIVE { !byte } else { byte };
                 let size = u16::from_be_bytes([flip(rest[0]), flip(rest[1])]);
                 let digits = i32::from(size) - (1 << 15);
-                let magnitude = rest[2..18]
-                    .iter()
-                    .fold(0, |sum: i128, byte| sum << 8 | i128::from(flip(*byte)));
+                let magnitude =
+                    rest[2..18].iter().fold(0, |sum: i128, byte| sum << 8 | i128::from(flip(*byte)));
                 let mantissa = if class == NEGATIVE { -magnitude } else { magnitude };
                 let decimal = Decimal::new(mantissa, digits - MAX_DIGITS.cast_signed());
                 return (decimal.map_or(Self::NaN, Self::Finite), &rest[18..]);

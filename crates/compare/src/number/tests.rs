@@ -44,11 +44,7 @@ fn numerals() {
         (&long_zeros, (1, 60)),
     ];
     for (text, expected) in cases {
-        assert_eq!(
-            Decimal::parse(text.as_bytes()).map(parts),
-            Ok(*expected),
-            "{text}"
-        );
+        assert_eq!(Decimal::parse(text.as_bytes()).map(parts), Ok(*expected), "{text}");
     }
 }
 
@@ -88,10 +84,7 @@ fn what_is_no_numeral() {
         ("10e10000", ExponentOutOfRange),
         ("1e-10001", ExponentOutOfRange),
         ("1e999999999999999999999999", ExponentOutOfRange),
-        (
-            "12345678901234567890e-999999999999999999999999",
-            ExponentOutOfRange,
-        ),
+        ("12345678901234567890e-999999999999999999999999", ExponentOutOfRange),
     ];
     for (text, expected) in cases {
         assert_eq!(Decimal::parse(text.as_bytes()), Err(*expected), "{text}");
@@ -184,20 +177,12 @@ fn floats_agree_with_the_standard_library() {
             _ => random.below(3_000_000) as f32 / 100.0,
         };
         if double.is_finite() {
-            assert_eq!(
-                Number::from(double),
-                format!("{double:e}").parse().unwrap(),
-                "{double:e}"
-            );
+            assert_eq!(Number::from(double), format!("{double:e}").parse().unwrap(), "{double:e}");
             let back = Number::from(double).finite().unwrap().to_f64();
             assert_eq!((back + 0.0).to_bits(), (double + 0.0).to_bits());
         }
         if single.is_finite() {
-            assert_eq!(
-                Number::from(single),
-                format!("{single:e}").parse().unwrap(),
-                "{single:e}"
-            );
+            assert_eq!(Number::from(single), format!("{single:e}").parse().unwrap(), "{single:e}");
             assert_eq!(Number::from(widen(single)), Number::from(single));
         }
     }
@@ -236,10 +221,7 @@ fn order_arithmetic_and_sort_keys_agree_with_big_integers() {
     let mut random = Random::new(3);
     for round in 0..100_000 {
         let digits = [2, 18, 38][round % 3];
-        let (a, b) = (
-            random.decimal(digits, 45),
-            random.decimal(digits, [2, 45][round % 2]),
-        );
+        let (a, b) = (random.decimal(digits, 45), random.decimal(digits, [2, 45][round % 2]));
         let (big_a, big_b) = (lifted(a, 90), lifted(b, 90));
         assert_eq!(a.cmp(&b), big_a.cmp(&big_b), "{a} {b}");
         assert_eq!(a == b, big_a == big_b);
@@ -329,16 +311,8 @@ fn averages() {
 #[test]
 fn exact_differences_are_shown_whole() {
     let cases = [
-        (
-            "1e30",
-            "1e-30",
-            "999999999999999999999999999999.999999999999999999999999999999",
-        ),
-        (
-            "1e38",
-            "1e-38",
-            "99999999999999999999999999999999999999.99999999999999999999999999999999999999",
-        ),
+        ("1e30", "1e-30", "999999999999999999999999999999.999999999999999999999999999999"),
+        ("1e38", "1e-38", "99999999999999999999999999999999999999.99999999999999999999999999999999999999"),
         ("1e200", "1", "1e200"),
         ("0.3", "0.1", "0.2"),
     ];

@@ -8,7 +8,7 @@ use crate::kind::{Kind, Offer, Physical, agree};
 use crate::report::Finding;
 use crate::spec::{Source, Spec};
 use crate::temporal::{Format, Shape, TemporalKind, Zone};
-use crate::text::{NormaliserSet, Reading};
+use crate::text::{Assumption, NormaliserSet, Reading};
 
 /// Beyond this many decimals a fixed scale leaves too little room for the rest of a number.
 const MOST_FIXED_DECIMALS: u32 = 12;
@@ -37,8 +37,8 @@ pub(crate) enum How {
     DeclaredBoolean,
     TextTemporal(Shape),
     TextFormat(Format),
-    /// Text as it is.
-    Text,
+    /// Text as it is; what it could be read as by itself is still checked, for the report.
+    Text(Reading),
     /// Typed values as they are displayed, because the sources' kinds disagree.
     Displayed,
     /// Nothing but NULL.
@@ -84,10 +84,7 @@ impl Column {
         let mut readers = Vec::new();
         for (number, (source, index)) in sources.iter().zip(indices).enumerate() {
             let data_type = source.table.schema().field(index).data_type().clone();
-            let reading = learnt
-                .assumptions
-                .get(&(number, name.to_string()))
-                .map(|it| it.reading());
+            let reading = learnt.assumptions.get(&(number, name.to_string())).map(Assumption::reading);
             let (offer, reader) = offer(source, name, index, &data_type, reading, declared_boolean)?;
             offers.push(offer);
             readers.push(reader);
@@ -111,29 +108,10 @@ impl Column {
             } else {
                 encoding(kind, &offers, carried, scale, second_digits)
             };
-        let finding = (!agreed).then(|| Finding {
-            column: name.into(),
-            problem: disagreement(&offers, sources),
-        });
-        let normalisers = spec
-            .normalisers
-            .get(name)
-            .into_iter()
-            .flatten()
-            .copied()
-            .collect();
-        Ok((
-            Self {
-                name: name.into(),
-                kind,
-                encoding,
-                second_digits,
-                normalisers,
-                readers,
-                notes,
-            },
-            finding,
-        ))
+        let finding =
+            (!agreed).then(|| Finding { column: name.into(), problem: disagreement(&offers, sources) });
+        let normalisers = spec.normalisers.get(name).into_iter().flatten().copied().collect();
+        Ok((Self { name: name.into(), kind, encoding, second_digits, normalisers, readers, notes }, finding))
     }
 
     /// What a source's text was taken for, if it is text.
@@ -165,7 +143,7 @@ fn offer(
             return Err(Error::spec_hint(what, "a date format is for text columns"));
         }
         (Physical::Text, None) => match reading {
-            None | Some(Reading::Text) => (Kind::Text, How::Text),
+            None | Some(Reading::Text) => (Kind::Text, How::Text(Reading::Text)),
             Some(Reading::Empty) => (Kind::Null, How::Null),
             Some(Reading::Number | Reading::NonFinite) => (Kind::Number, How::TextNumber),
             Some(Reading::Boolean) => (Kind::Boolean, How::TextBoolean),
@@ -176,34 +154,25 @@ fn offer(
         (physical, None) => (physical.kind(), How::Typed),
     };
     let has_zone = source.timezone.is_some();
-    let kind = if kind == Kind::Timestamp && has_zone {
-        Kind::Instant
-    } else {
-        kind
-    };
+    let kind = if kind == Kind::Timestamp && has_zone { Kind::Instant } else { kind };
     let is_text = physical == Physical::Text;
-    let reader = Reader {
-        index,
-        how,
-        zone: None,
-        offered: kind,
-        is_text,
-    };
-    Ok((
-        Offer {
-            physical,
-            kind,
-            has_zone,
-        },
-        reader,
-    ))
+    let reader = Reader { index, how, zone: None, offered: kind, is_text };
+    Ok((Offer { physical, kind, has_zone }, reader))
 }
 
 impl Reader {
     /// Falls back to text, or to expecting the other sources' kind, once the kind is known.
     fn settle(&mut self, kind: Kind, offer: &Offer) {
         if kind == Kind::Text && offer.kind != Kind::Null {
-            self.how = if self.is_text { How::Text } else { How::Displayed };
+            self.how = match &self.how {
+                _ if !self.is_text => How::Displayed,
+                How::TextNumber => How::Text(Reading::Number),
+                How::TextBoolean => How::Text(Reading::Boolean),
+                How::TextTemporal(shape) => How::Text(Reading::Temporal(*shape)),
+                How::Text(reading) => How::Text(*reading),
+                // What was declared stays declared, whatever the values are.
+                _ => How::Text(Reading::Text),
+            };
         }
     }
 }
@@ -265,11 +234,7 @@ fn encoding(kind: Kind, offers: &[Offer], carried: bool, text_scale: u32, second
             let has_exact = any(|it| matches!(it, Physical::Integer | Physical::Decimal { .. }));
             let has_text = any(|it| *it == Physical::Text);
             if has_float {
-                return if has_exact || has_text {
-                    Encoding::General
-                } else {
-                    Encoding::Float
-                };
+                return if has_exact || has_text { Encoding::General } else { Encoding::Float };
             }
             let scale = offers.iter().map(|offer| match offer.physical {
                 Physical::Decimal { scale } => u32::try_from(scale).unwrap_or(0),
@@ -304,12 +269,7 @@ fn disagreement(offers: &[Offer], sources: &[Source<'_>]) -> String {
 
 /// The same values may be written in two ways here: `007` and `7`.
 fn drift(offers: &[Offer], sources: &[Source<'_>]) -> Option<String> {
-    let mut kinds = offers
-        .iter()
-        .map(|offer| offer.kind)
-        .filter(|kind| *kind != Kind::Null);
+    let mut kinds = offers.iter().map(|offer| offer.kind).filter(|kind| *kind != Kind::Null);
     let first = kinds.next()?;
-    kinds
-        .any(|kind| kind != first)
-        .then(|| format!("type drift: {}", in_words(offers, sources)))
+    kinds.any(|kind| kind != first).then(|| format!("type drift: {}", in_words(offers, sources)))
 }

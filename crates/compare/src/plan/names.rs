@@ -22,18 +22,10 @@ pub(super) struct Names {
 
 impl Names {
     pub(super) fn new(sources: &[Source<'_>]) -> Result<Self, Error> {
-        let mut names = Self {
-            all: Vec::new(),
-            indices: Vec::new(),
-            schemas: Vec::new(),
-        };
+        let mut names = Self { all: Vec::new(), indices: Vec::new(), schemas: Vec::new() };
         for source in sources {
             let schema = source.table.schema();
-            let own: Vec<&str> = schema
-                .fields()
-                .iter()
-                .map(|field| field.name().as_str())
-                .collect();
+            let own: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
             for from in source.renames.keys() {
                 if !own.contains(&from.as_str()) {
                     let hint =
@@ -71,10 +63,7 @@ impl Names {
 
     /// Where the column is in each source.
     pub(super) fn indices(&self, name: &str) -> Vec<Option<usize>> {
-        self.indices
-            .iter()
-            .map(|indices| indices.get(name).copied())
-            .collect()
+        self.indices.iter().map(|indices| indices.get(name).copied()).collect()
     }
 
     /// A column of the source that may have been meant.

@@ -75,12 +75,6 @@ impl DecimalSum {
         self.accumulate(value.mantissa(), value.exponent());
     }
 
-    /// Adds `units / 10^scale`.
-    #[inline]
-    pub fn add_units(&mut self, units: i64, scale: u32) {
-        self.accumulate(units.into(), 0i32.saturating_sub_unsigned(scale));
-    }
-
     /// Adds what another sum has added.
     pub fn merge(&mut self, other: &Self) {
         self.specials.merge(other.specials);
@@ -100,15 +94,8 @@ impl DecimalSum {
         if let Some(special) = self.specials.total() {
             return Ok(special.into());
         }
-        let short = if self.spilled.is_empty() {
-            self.short_total()
-        } else {
-            None
-        };
-        short
-            .or_else(|| self.wide_total())
-            .map(Number::Finite)
-            .ok_or(Overflow)
+        let short = if self.spilled.is_empty() { self.short_total() } else { None };
+        short.or_else(|| self.wide_total()).map(Number::Finite).ok_or(Overflow)
     }
 
     #[inline]
@@ -165,11 +152,7 @@ impl DecimalSum {
         let zeros = i32::try_from(digits.len() - significant.len()).ok()?;
         // More than 38 digits either do not parse or are refused by `Decimal::new`.
         let mantissa: i128 = significant.parse().ok()?;
-        let signed = if sum.sign() == Sign::Minus {
-            -mantissa
-        } else {
-            mantissa
-        };
+        let signed = if sum.sign() == Sign::Minus { -mantissa } else { mantissa };
         Decimal::new(signed, lowest + zeros)
     }
 }
@@ -204,10 +187,7 @@ mod tests {
             (&["1e9000", "1", "-1e9000"], Some("1")),
             (&[&nines, "1"], Some("1e38")),
             (&[&nines, &nines], None),
-            (
-                &[&nines, &nines, &nines, &minus_nines, &minus_nines],
-                Some(&nines),
-            ),
+            (&[&nines, &nines, &nines, &minus_nines, &minus_nines], Some(&nines)),
             (&["NaN", "1"], Some("NaN")),
             (&["inf", "1e9000"], Some("inf")),
             (&["inf", "-inf"], Some("NaN")),
@@ -215,11 +195,7 @@ mod tests {
         ];
         for (values, expected) in cases {
             let values: Vec<Number> = values.iter().map(|text| number(text)).collect();
-            assert_eq!(
-                sum_of(&values),
-                expected.map(number).ok_or(Overflow),
-                "{values:?}"
-            );
+            assert_eq!(sum_of(&values), expected.map(number).ok_or(Overflow), "{values:?}");
         }
     }
 
@@ -237,10 +213,6 @@ mod tests {
                 parts[part].add(Number::Finite(decimal));
                 exact += BigInt::from(decimal.mantissa())
                     * BigInt::from(10).pow((decimal.exponent() + LIFT).cast_unsigned());
-                let units = random.next().cast_signed() >> random.below(60);
-                let scale = random.below(22) as u32;
-                parts[part].add_units(units, scale);
-                exact += BigInt::from(units) * BigInt::from(10).pow(LIFT as u32 - scale);
             }
             let [mut first, second, third] = parts;
             first.merge(&second);

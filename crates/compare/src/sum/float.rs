@@ -34,13 +34,7 @@ impl FloatSum {
     /// The sum of nothing.
     #[must_use]
     pub fn new() -> Self {
-        Self {
-            chunks: [0; CHUNKS],
-            low: CHUNKS,
-            high: 0,
-            pending: 0,
-            specials: Specials::default(),
-        }
+        Self { chunks: [0; CHUNKS], low: CHUNKS, high: 0, pending: 0, specials: Specials::default() }
     }
 
     /// Makes it the sum of nothing again, at the cost of what was added.
@@ -93,9 +87,8 @@ impl FloatSum {
             return;
         }
         self.carry();
-        for (chunk, added) in self.chunks[other.low..other.high]
-            .iter_mut()
-            .zip(&other.chunks[other.low..other.high])
+        for (chunk, added) in
+            self.chunks[other.low..other.high].iter_mut().zip(&other.chunks[other.low..other.high])
         {
             *chunk += added;
         }
@@ -185,11 +178,7 @@ fn round(digits: &[u32; CHUNKS], used: Range<usize>) -> f64 {
     let in_window = dropped.saturating_sub(base * 32);
     let kept = (window >> in_window) as u64;
     let rest = window & ((1 << in_window) - 1);
-    let half = if in_window == 0 {
-        0
-    } else {
-        1u128 << (in_window - 1)
-    };
+    let half = if in_window == 0 { 0 } else { 1u128 << (in_window - 1) };
     let up = in_window > 0 && (rest > half || (rest == half && (below || kept & 1 == 1)));
     // A mantissa with its leading one bit adds one to the exponent; one that rounds up to 2^53 adds another.
     let pattern = ((dropped as u64) << 52) + kept + u64::from(up);
@@ -213,11 +202,7 @@ mod tests {
                 0 => BigInt::from(fraction),
                 _ => BigInt::from(fraction | 1 << 52) << (exponent - 1),
             };
-            if value.is_sign_negative() {
-                sum - unit
-            } else {
-                sum + unit
-            }
+            if value.is_sign_negative() { sum - unit } else { sum + unit }
         })
     }
 
@@ -230,13 +215,10 @@ mod tests {
         }
         let distance = |value: f64| BigInt::from((exact(&[value]) - sum).magnitude().clone());
         let own = distance(total);
-        [total.next_up(), total.next_down()]
-            .into_iter()
-            .filter(|other| other.is_finite())
-            .all(|other| {
-                let theirs = distance(other);
-                own < theirs || (own == theirs && total.to_bits() & 1 == 0)
-            })
+        [total.next_up(), total.next_down()].into_iter().filter(|other| other.is_finite()).all(|other| {
+            let theirs = distance(other);
+            own < theirs || (own == theirs && total.to_bits() & 1 == 0)
+        })
     }
 
     fn sum_of(values: &[f64]) -> FloatSum {
@@ -294,11 +276,7 @@ mod tests {
             let money = round % 3 == 0;
             let values: Vec<f64> = (0..count)
                 .map(|_| {
-                    if money {
-                        random.below(2_000_000) as f64 / 100.0 - 9_999.5
-                    } else {
-                        nasty(&mut random)
-                    }
+                    if money { random.below(2_000_000) as f64 / 100.0 - 9_999.5 } else { nasty(&mut random) }
                 })
                 .collect();
             let total = sum_of(&values).total();
@@ -322,16 +300,10 @@ mod tests {
             (&[f64::MAX, ulp], infinity),
             (&[f64::MAX, ulp.next_down()], f64::MAX),
             (&[f64::from_bits(1), f64::from_bits(1)], f64::from_bits(2)),
-            (
-                &[f64::MIN_POSITIVE, -f64::from_bits(1)],
-                f64::from_bits((1 << 52) - 1),
-            ),
+            (&[f64::MIN_POSITIVE, -f64::from_bits(1)], f64::from_bits((1 << 52) - 1)),
             (&[1.0, f64::EPSILON / 2.0], 1.0),
             (&[1.0, f64::EPSILON / 2.0, f64::from_bits(1)], 1.0 + f64::EPSILON),
-            (
-                &[-1.0, -f64::EPSILON / 2.0, -f64::from_bits(1)],
-                -1.0 - f64::EPSILON,
-            ),
+            (&[-1.0, -f64::EPSILON / 2.0, -f64::from_bits(1)], -1.0 - f64::EPSILON),
             (&[infinity, -1e308, -1e308], infinity),
             (&[-infinity, 1.0], -infinity),
         ];

@@ -99,14 +99,9 @@ mod tests {
 
     #[test]
     fn leap_years_have_a_29th_of_february() {
-        for (year, leap) in [
-            (2024, true),
-            (2023, false),
-            (2000, true),
-            (1900, false),
-            (2100, false),
-            (4, true),
-        ] {
+        for (year, leap) in
+            [(2024, true), (2023, false), (2000, true), (1900, false), (2100, false), (4, true)]
+        {
             assert_eq!(days(year, 2, 29).is_some(), leap, "{year}");
             assert_eq!(ordinal_days(year, 366).is_some(), leap, "{year}");
             assert_eq!(days(year, 2, 30), None);

@@ -90,15 +90,7 @@ const MONTHS: [&str; 12] = [
     "november",
     "december",
 ];
-const WEEKDAYS: [&str; 7] = [
-    "monday",
-    "tuesday",
-    "wednesday",
-    "thursday",
-    "friday",
-    "saturday",
-    "sunday",
-];
+const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 /// The weekday of 1970-01-01, a Thursday, counted from Monday.
 const FIRST_WEEKDAY: i64 = 3;
 
@@ -139,11 +131,7 @@ impl Parts {
             Step::Literal(byte) => scan::literal(text, byte),
             Step::Padding => Some(scan::literal(text, b' ').unwrap_or(text)),
             Step::Number { field, padded } => {
-                let scanned = if padded {
-                    scan::two_digits(text)
-                } else {
-                    scan::one_or_two_digits(text)
-                };
+                let scanned = if padded { scan::two_digits(text) } else { scan::one_or_two_digits(text) };
                 set(self.number(field), scanned)
             }
             Step::Date { order, separator } => {
@@ -174,10 +162,7 @@ impl Parts {
             },
             Step::Meridiem => set_some(&mut self.afternoon, scan::meridiem(text)),
             Step::Weekday => set_some(&mut self.weekday, name(text, &WEEKDAYS)),
-            Step::Offset => set(
-                &mut self.offset,
-                scan::offset(text).or_else(|| scan::offset_hours(text)),
-            ),
+            Step::Offset => set(&mut self.offset, scan::offset(text).or_else(|| scan::offset_hours(text))),
             Step::DayOfYear => {
                 let (day, rest) = scan::number(text, 3)?;
                 self.day_of_year = Some(u32::try_from(day).ok()?);
@@ -199,22 +184,12 @@ impl Parts {
 
     fn moment(&self, kind: TemporalKind) -> Option<Moment> {
         if let Some(seconds) = self.unix_seconds {
-            return Some(Moment {
-                seconds,
-                nanos: self.nanos,
-            });
+            return Some(Moment { seconds, nanos: self.nanos });
         }
-        let midnight = if kind == TemporalKind::Time {
-            0
-        } else {
-            self.days()? * DAY_SECONDS
-        };
+        let midnight = if kind == TemporalKind::Time { 0 } else { self.days()? * DAY_SECONDS };
         let hour = scan::hour_of_day(self.hour, self.afternoon)?;
         let seconds = scan::second_of_day(hour, self.minute, self.second)?;
-        Some(Moment {
-            seconds: midnight + seconds - self.offset,
-            nanos: self.nanos,
-        })
+        Some(Moment { seconds: midnight + seconds - self.offset, nanos: self.nanos })
     }
 
     fn days(&self) -> Option<i64> {
@@ -253,13 +228,9 @@ fn clock_of_single_digits(text: &[u8]) -> Scanned<'_, (u32, u32, u32)> {
 /// Reads a name or its first three letters, in any case.
 fn name<'a>(text: &'a [u8], names: &[&str]) -> Scanned<'a, usize> {
     let short = text.get(..3)?;
-    let index = names
-        .iter()
-        .position(|name| name.as_bytes()[..3].eq_ignore_ascii_case(short))?;
+    let index = names.iter().position(|name| name.as_bytes()[..3].eq_ignore_ascii_case(short))?;
     let length = names[index].len();
-    let is_full = text
-        .get(..length)
-        .is_some_and(|full| full.eq_ignore_ascii_case(names[index].as_bytes()));
+    let is_full = text.get(..length).is_some_and(|full| full.eq_ignore_ascii_case(names[index].as_bytes()));
     Some((index, &text[if is_full { length } else { 3 }..]))
 }
 
@@ -306,41 +277,21 @@ mod tests {
             ("%Y/%j", "2023/366", None),
             ("%d. %m. %Y год", "1. 3. 2024 год", Some("2024-03-01")),
             ("100%% %F", "100% 2024-03-01", Some("2024-03-01")),
-            (
-                "%d/%m/%Y %H:%M:%S",
-                "01/03/2024 09:01:02",
-                Some("2024-03-01 09:01:02"),
-            ),
+            ("%d/%m/%Y %H:%M:%S", "01/03/2024 09:01:02", Some("2024-03-01 09:01:02")),
             ("%d/%m/%Y %H:%M:%S", "01/03/2024 24:00:00", None),
             ("%d/%m/%Y %H:%M:%S", "01/03/2024 23:59:60", None),
             ("%d/%m/%Y %H:%M:%S", "01/03/2024  09:01:02", None),
             ("%F %T.%f", "2024-03-01 09:01:02.5", Some("2024-03-01 09:01:02.5")),
-            (
-                "%F %T%.f",
-                "2024-03-01 09:01:02.000001",
-                Some("2024-03-01 09:01:02.000001"),
-            ),
+            ("%F %T%.f", "2024-03-01 09:01:02.000001", Some("2024-03-01 09:01:02.000001")),
             ("%F %T%.f", "2024-03-01 09:01:02", Some("2024-03-01 09:01:02")),
-            (
-                "%F %T%.3f",
-                "2024-03-01 09:01:02.123",
-                Some("2024-03-01 09:01:02.123"),
-            ),
-            (
-                "%Y%m%d%H%M%S%3f",
-                "20240301090102123",
-                Some("2024-03-01 09:01:02.123"),
-            ),
+            ("%F %T%.3f", "2024-03-01 09:01:02.123", Some("2024-03-01 09:01:02.123")),
+            ("%Y%m%d%H%M%S%3f", "20240301090102123", Some("2024-03-01 09:01:02.123")),
             ("%F %R", "2024-03-01 09:01", Some("2024-03-01 09:01:00")),
             ("%F %I:%M %p", "2024-03-01 12:30 AM", Some("2024-03-01 00:30:00")),
             ("%F %I:%M %p", "2024-03-01 12:30 pm", Some("2024-03-01 12:30:00")),
             ("%F %I:%M %p", "2024-03-01 13:30 PM", None),
             ("%F %r", "2024-03-01 01:02:03 PM", Some("2024-03-01 13:02:03")),
-            (
-                "%FT%T%z",
-                "2024-03-01T12:00:00+0200",
-                Some("2024-03-01 10:00:00Z"),
-            ),
+            ("%FT%T%z", "2024-03-01T12:00:00+0200", Some("2024-03-01 10:00:00Z")),
             ("%F %T%z", "2024-03-01 12:00:00+02", Some("2024-03-01 10:00:00Z")),
             ("%FT%T%:z", "2024-03-01T12:00:00Z", Some("2024-03-01 12:00:00Z")),
             ("%FT%TZ", "2024-03-01T12:00:00Z", Some("2024-03-01 12:00:00")),
@@ -350,9 +301,7 @@ mod tests {
             ("%T", "23:59:59", Some("23:59:59")),
         ] {
             let compiled = Format::compile(format).expect(format);
-            let read = compiled
-                .parse(text.as_bytes())
-                .map(|moment| display(moment, compiled.kind()));
+            let read = compiled.parse(text.as_bytes()).map(|moment| display(moment, compiled.kind()));
             assert_eq!(read.as_deref(), expected, "{text:?} as {format:?}");
         }
     }

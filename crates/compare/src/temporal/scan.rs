@@ -72,32 +72,14 @@ pub(super) fn date(text: &[u8], order: Order, separator: u8) -> Scanned<'_, (u32
             return date_of_single_digits(text, order, separator);
         };
         let (day, rest) = one_or_two_digits(rest)?;
-        return Some((
-            (
-                u32::from(pairs[0]) * 100 + u32::from(pairs[2]),
-                pairs[5].into(),
-                day,
-            ),
-            rest,
-        ));
+        return Some(((u32::from(pairs[0]) * 100 + u32::from(pairs[2]), pairs[5].into(), day), rest));
     }
     let Some((pairs, rest)) = digit_pairs(text, PAIR_MARKS, separator) else {
         return date_of_single_digits(text, order, separator);
     };
     let (year_of_century, rest) = two_digits(rest)?;
-    let (month, day) = if order == Order::DayFirst {
-        (pairs[3], pairs[0])
-    } else {
-        (pairs[0], pairs[3])
-    };
-    Some((
-        (
-            u32::from(pairs[6]) * 100 + year_of_century,
-            month.into(),
-            day.into(),
-        ),
-        rest,
-    ))
+    let (month, day) = if order == Order::DayFirst { (pairs[3], pairs[0]) } else { (pairs[0], pairs[3]) };
+    Some(((u32::from(pairs[6]) * 100 + year_of_century, month.into(), day.into()), rest))
 }
 
 fn date_of_single_digits(text: &[u8], order: Order, separator: u8) -> Scanned<'_, (u32, u32, u32)> {
@@ -110,11 +92,7 @@ fn date_of_single_digits(text: &[u8], order: Order, separator: u8) -> Scanned<'_
     let (first, rest) = one_or_two_digits(text)?;
     let (second, rest) = one_or_two_digits(literal(rest, separator)?)?;
     let (year, rest) = four_digits(literal(rest, separator)?)?;
-    let (month, day) = if order == Order::DayFirst {
-        (second, first)
-    } else {
-        (first, second)
-    };
+    let (month, day) = if order == Order::DayFirst { (second, first) } else { (first, second) };
     Some(((year, month, day), rest))
 }
 
@@ -127,18 +105,12 @@ pub(super) fn clock(text: &[u8]) -> Scanned<'_, (u32, u32, u32)> {
 
 /// Reads up to `most` digits, at least one.
 pub(super) fn number(text: &[u8], most: usize) -> Scanned<'_, u64> {
-    let length = text
-        .iter()
-        .take(most)
-        .take_while(|byte| byte.is_ascii_digit())
-        .count();
+    let length = text.iter().take(most).take_while(|byte| byte.is_ascii_digit()).count();
     if length == 0 {
         return None;
     }
     let (digits, rest) = text.split_at(length);
-    let value = digits
-        .iter()
-        .fold(0, |value, byte| value * 10 + u64::from(byte - b'0'));
+    let value = digits.iter().fold(0, |value, byte| value * 10 + u64::from(byte - b'0'));
     Some((value, rest))
 }
 
@@ -196,14 +168,7 @@ pub(super) fn offset(text: &[u8]) -> Scanned<'_, i64> {
         return None;
     }
     let minutes = i64::from(minutes) * 60;
-    Some((
-        if text[0] == b'-' {
-            hours - minutes
-        } else {
-            hours + minutes
-        },
-        rest,
-    ))
+    Some((if text[0] == b'-' { hours - minutes } else { hours + minutes }, rest))
 }
 
 /// Reads `±HH` as seconds east of UTC.
@@ -224,9 +189,7 @@ pub(super) fn offset_hours(text: &[u8]) -> Scanned<'_, i64> {
 pub(super) fn hour_of_day(hour: u32, afternoon: Option<bool>) -> Option<u32> {
     match afternoon {
         None => (hour < 24).then_some(hour),
-        Some(afternoon) => (1..=12)
-            .contains(&hour)
-            .then_some(hour % 12 + if afternoon { 12 } else { 0 }),
+        Some(afternoon) => (1..=12).contains(&hour).then_some(hour % 12 + if afternoon { 12 } else { 0 }),
     }
 }
 

@@ -4,6 +4,7 @@ use super::{DAY_SECONDS, Moment, TemporalKind, calendar, scan};
 
 /// The order of the parts of a date.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[expect(clippy::enum_variant_names, reason = "`Order::Day` would not say where the day is")]
 pub enum Order {
     /// 2024-12-31
     YearFirst,
@@ -28,14 +29,14 @@ impl Shape {
     /// Reads a value; `None` if it is no valid date or time of this shape, which disproves the shape for its column.
     #[inline]
     #[must_use]
-    pub fn parse(&self, text: &[u8]) -> Option<Moment> {
+    pub fn parse(self, text: &[u8]) -> Option<Moment> {
         self.read(text).map(|value| value.moment)
     }
 
     /// Reads a value as [`Shape::parse`] does and notes what it says on the order of day and month.
     #[inline]
     #[must_use]
-    pub fn parse_noting(&self, text: &[u8], evidence: &mut OrderEvidence) -> Option<Moment> {
+    pub fn parse_noting(self, text: &[u8], evidence: &mut OrderEvidence) -> Option<Moment> {
         let value = self.read(text)?;
         evidence.latest_day = evidence.latest_day.max(value.day);
         Some(value.moment)
@@ -64,7 +65,7 @@ impl OrderEvidence {
 
     /// Whether the values read with this shape cannot be read in another order: one day was above 12, or years come first.
     #[must_use]
-    pub fn proves(&self, shape: &Shape) -> bool {
+    pub fn proves(self, shape: Shape) -> bool {
         shape.order == Order::YearFirst || self.latest_day > 12
     }
 }
@@ -92,16 +93,9 @@ impl Orders {
         match self {
             Self { year_first: true, .. } => Some(Order::YearFirst),
             Self { day_first: true, .. } => Some(Order::DayFirst),
-            Self {
-                month_first: true, ..
-            } => Some(Order::MonthFirst),
+            Self { month_first: true, .. } => Some(Order::MonthFirst),
             _ => None,
         }
-    }
-
-    /// Whether exactly one order is left.
-    pub(crate) fn proven(self) -> bool {
-        u8::from(self.year_first) + u8::from(self.day_first) + u8::from(self.month_first) == 1
     }
 }
 
@@ -120,11 +114,8 @@ impl Sighting {
             return None;
         }
         let kind = |order| read(text, order, separator).map(|value| value.kind);
-        let (year_first, day_first, month_first) = (
-            kind(Order::YearFirst),
-            kind(Order::DayFirst),
-            kind(Order::MonthFirst),
-        );
+        let (year_first, day_first, month_first) =
+            (kind(Order::YearFirst), kind(Order::DayFirst), kind(Order::MonthFirst));
         Some(Self {
             separator,
             kind: year_first.or(day_first).or(month_first)?,
@@ -152,14 +143,7 @@ fn read(text: &[u8], order: Order, separator: u8) -> Option<Value> {
         [b' ' | b'T', clock @ ..] => read_clock(clock)?,
         _ => return None,
     };
-    Some(Value {
-        moment: Moment {
-            seconds: midnight + seconds,
-            nanos,
-        },
-        kind,
-        day,
-    })
+    Some(Value { moment: Moment { seconds: midnight + seconds, nanos }, kind, day })
 }
 
 /// Reads what stands behind a date; the seconds are relative to its midnight, in UTC if there is an offset.
@@ -183,8 +167,7 @@ fn read_clock(text: &[u8]) -> Option<(TemporalKind, i64, u32)> {
         return Some((TemporalKind::Timestamp, seconds, nanos));
     }
     let (offset, rest) = scan::offset(rest)?;
-    rest.is_empty()
-        .then_some((TemporalKind::Instant, seconds - offset, nanos))
+    rest.is_empty().then_some((TemporalKind::Instant, seconds - offset, nanos))
 }
 
 /// Reads an hour of one digit, or a time without seconds.
@@ -210,11 +193,7 @@ mod tests {
 
     #[track_caller]
     fn check(order: Order, separator: u8, kind: TemporalKind, text: &str, expected: Option<&str>) {
-        let shape = Shape {
-            order,
-            separator,
-            kind,
-        };
+        let shape = Shape { order, separator, kind };
         let read = shape.parse(text.as_bytes()).map(|moment| display(moment, kind));
         assert_eq!(read.as_deref(), expected, "{text:?} as {shape:?}");
     }
@@ -272,15 +251,9 @@ mod tests {
             ("2024-03-01T09:01:02", Some("2024-03-01 09:01:02")),
             ("2024-03-01 9:01:02", Some("2024-03-01 09:01:02")),
             ("2024-03-01", Some("2024-03-01 00:00:00")),
-            (
-                "2024-03-01 23:59:59.999999999",
-                Some("2024-03-01 23:59:59.999999999"),
-            ),
+            ("2024-03-01 23:59:59.999999999", Some("2024-03-01 23:59:59.999999999")),
             ("2024-03-01 23:59:59.1", Some("2024-03-01 23:59:59.1")),
-            (
-                "2024-03-01 23:59:59.123456789000",
-                Some("2024-03-01 23:59:59.123456789"),
-            ),
+            ("2024-03-01 23:59:59.123456789000", Some("2024-03-01 23:59:59.123456789")),
             ("2024-03-01 12:00 AM", Some("2024-03-01 00:00:00")),
             ("2024-03-01 12:00:01 PM", Some("2024-03-01 12:00:01")),
             ("2024-03-01 1:30 pm", Some("2024-03-01 13:30:00")),
@@ -306,20 +279,8 @@ mod tests {
         ] {
             check(YearFirst, b'-', Timestamp, text, expected);
         }
-        check(
-            MonthFirst,
-            b'/',
-            Timestamp,
-            "10/31/2016 11:07:15 PM",
-            Some("2016-10-31 23:07:15"),
-        );
-        check(
-            DayFirst,
-            b'.',
-            Timestamp,
-            "31.10.2016 23:07",
-            Some("2016-10-31 23:07:00"),
-        );
+        check(MonthFirst, b'/', Timestamp, "10/31/2016 11:07:15 PM", Some("2016-10-31 23:07:15"));
+        check(DayFirst, b'.', Timestamp, "31.10.2016 23:07", Some("2016-10-31 23:07:00"));
     }
 
     #[test]
@@ -355,18 +316,14 @@ mod tests {
             (MonthFirst, &["01/02/2024", "12/13/2024"][..], true),
             (YearFirst, &["2024/01/02"][..], true),
         ] {
-            let shape = Shape {
-                order,
-                separator: b'/',
-                kind: Date,
-            };
+            let shape = Shape { order, separator: b'/', kind: Date };
             let mut evidence = OrderEvidence::default();
             for value in values {
                 let mut part = OrderEvidence::default();
                 assert!(shape.parse_noting(value.as_bytes(), &mut part).is_some());
                 evidence.merge(part);
             }
-            assert_eq!(evidence.proves(&shape), proven, "{values:?}");
+            assert_eq!(evidence.proves(shape), proven, "{values:?}");
         }
     }
 }

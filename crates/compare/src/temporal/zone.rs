@@ -53,16 +53,9 @@ impl Zone {
     /// If there is no such zone; the hint names one that is spelt alike.
     pub fn named(name: &str) -> Result<Self, ZoneError> {
         if let Some((first_offset, [])) = scan::offset(name.as_bytes()) {
-            return Ok(Self {
-                first_offset,
-                changes: Vec::new(),
-                changes_before: vec![0],
-            });
+            return Ok(Self { first_offset, changes: Vec::new(), changes_before: vec![0] });
         }
-        let zone: Tz = name.parse().map_err(|_| ZoneError {
-            name: name.to_owned(),
-            hint: hint(name),
-        })?;
+        let zone: Tz = name.parse().map_err(|_| ZoneError { name: name.to_owned(), hint: hint(name) })?;
         Ok(Self::with_changes_of(zone))
     }
 
@@ -72,21 +65,14 @@ impl Zone {
     pub fn to_instant(&self, civil: Moment) -> Moment {
         let span = usize::try_from(civil.seconds.saturating_sub(FIRST_SECOND) >> SPAN_BITS).unwrap_or(0);
         let mut past = self.changes_before[span.min(self.changes_before.len() - 1)];
-        while self
-            .changes
-            .get(past)
-            .is_some_and(|change| change.from <= civil.seconds)
-        {
+        while self.changes.get(past).is_some_and(|change| change.from <= civil.seconds) {
             past += 1;
         }
         let offset = match past.checked_sub(1) {
             Some(last) => self.changes[last].offset,
             None => self.first_offset,
         };
-        Moment {
-            seconds: civil.seconds.saturating_sub(offset),
-            ..civil
-        }
+        Moment { seconds: civil.seconds.saturating_sub(offset), ..civil }
     }
 
     fn with_changes_of(zone: Tz) -> Self {
@@ -107,20 +93,13 @@ impl Zone {
             .step_by(1 << SPAN_BITS)
             .map(|start| changes.partition_point(|change| change.from <= start))
             .collect();
-        Self {
-            first_offset,
-            changes,
-            changes_before,
-        }
+        Self { first_offset, changes, changes_before }
     }
 }
 
 fn offset_at(zone: Tz, instant: i64) -> i64 {
     let instant = DateTime::from_timestamp(instant, 0).expect("the years 1800 to 2101 are within range");
-    zone.offset_from_utc_datetime(&instant.naive_utc())
-        .fix()
-        .local_minus_utc()
-        .into()
+    zone.offset_from_utc_datetime(&instant.naive_utc()).fix().local_minus_utc().into()
 }
 
 /// Finds the first second with the offset of `end`, when `start` has another.
@@ -144,10 +123,7 @@ fn hint(name: &str) -> String {
     let is_place = |part: &str| part.eq_ignore_ascii_case(&place);
     let same_name = || names().find(|zone| is_place(zone));
     let same_city = || names().find(|zone| zone.rsplit('/').next().is_some_and(is_place));
-    match same_name()
-        .or_else(same_city)
-        .or_else(|| near_miss(&place, names()))
-    {
+    match same_name().or_else(same_city).or_else(|| near_miss(&place, names())) {
         Some(zone) => format!("did you mean `{zone}`?"),
         None => "use an IANA name such as `Europe/London`, `UTC`, or an offset such as `+02:00`".to_owned(),
     }
@@ -160,11 +136,7 @@ mod tests {
     use chrono::LocalResult;
 
     fn civil(text: &str) -> Moment {
-        let shape = Shape {
-            order: Order::YearFirst,
-            separator: b'-',
-            kind: TemporalKind::Timestamp,
-        };
+        let shape = Shape { order: Order::YearFirst, separator: b'-', kind: TemporalKind::Timestamp };
         shape.parse(text.as_bytes()).expect("a timestamp")
     }
 
@@ -199,11 +171,7 @@ mod tests {
             ("-0930", "2024-07-01 00:00:00", "2024-07-01 09:30:00Z"),
         ] {
             let instant = Zone::named(zone).expect("a known zone").to_instant(civil(time));
-            assert_eq!(
-                display(instant, TemporalKind::Instant),
-                expected,
-                "{time} in {zone}"
-            );
+            assert_eq!(display(instant, TemporalKind::Instant), expected, "{time} in {zone}");
         }
     }
 
@@ -222,17 +190,11 @@ mod tests {
             let tz: Tz = name.parse().expect("a known zone");
             let step = 41 * 3600 + 7;
             for seconds in (civil("1830-01-01").seconds..civil("2120-01-01").seconds).step_by(step) {
-                let local = DateTime::from_timestamp(seconds, 0)
-                    .expect("within range")
-                    .naive_utc();
+                let local = DateTime::from_timestamp(seconds, 0).expect("within range").naive_utc();
                 let found = seconds - zone.to_instant(Moment { seconds, nanos: 0 }).seconds;
                 match tz.offset_from_local_datetime(&local) {
                     LocalResult::Single(offset) | LocalResult::Ambiguous(offset, _) => {
-                        assert_eq!(
-                            found,
-                            i64::from(offset.fix().local_minus_utc()),
-                            "{local} in {name}"
-                        );
+                        assert_eq!(found, i64::from(offset.fix().local_minus_utc()), "{local} in {name}");
                     }
                     LocalResult::None => {}
                 }
@@ -251,17 +213,11 @@ mod tests {
                 "Middle-earth/Shire",
                 "use an IANA name such as `Europe/London`, `UTC`, or an offset such as `+02:00`",
             ),
-            (
-                "+25:00",
-                "use an IANA name such as `Europe/London`, `UTC`, or an offset such as `+02:00`",
-            ),
+            ("+25:00", "use an IANA name such as `Europe/London`, `UTC`, or an offset such as `+02:00`"),
         ] {
             let error = Zone::named(name).expect_err("no such zone");
             assert_eq!(error.hint, hint);
-            assert_eq!(
-                error.to_string(),
-                format!("time zone `{name}` is not known; {hint}")
-            );
+            assert_eq!(error.to_string(), format!("time zone `{name}` is not known; {hint}"));
         }
     }
 

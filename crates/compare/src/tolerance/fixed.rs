@@ -32,23 +32,14 @@ impl FixedRule {
             Rule::Exact => Test::Range { from: 0, to: 0 },
             Rule::Absolute(limit) => {
                 let limit = floor_units(*limit, scale);
-                Test::Range {
-                    from: -limit,
-                    to: limit,
-                }
+                Test::Range { from: -limit, to: limit }
             }
-            Rule::Duration { from, to } => Test::Range {
-                from: -floor_units(-*from, scale),
-                to: floor_units(*to, scale),
-            },
+            Rule::Duration { from, to } => {
+                Test::Range { from: -floor_units(-*from, scale), to: floor_units(*to, scale) }
+            }
             Rule::Percentage { value, base } => share(*value, *base).unwrap_or(Test::Exactly),
         };
-        Self {
-            rule: rule.clone(),
-            reference: effective_reference(rule, reference),
-            scale,
-            test,
-        }
+        Self { rule: rule.clone(), reference: effective_reference(rule, reference), scale, test }
     }
 
     /// Whether the values of a group, one per source and none of them NULL, are within.
@@ -58,13 +49,10 @@ impl FixedRule {
             let Some(&held_against) = values.get(reference) else {
                 return self.within_exactly(values);
             };
-            return values
-                .iter()
-                .all(|&value| self.pair_within(held_against, value, values));
+            return values.iter().all(|&value| self.pair_within(held_against, value, values));
         }
-        let (smallest, largest) = values.iter().fold((i64::MAX, i64::MIN), |(low, high), &value| {
-            (low.min(value), high.max(value))
-        });
+        let (smallest, largest) =
+            values.iter().fold((i64::MAX, i64::MIN), |(low, high), &value| (low.min(value), high.max(value)));
         self.pair_within(smallest, largest, values)
     }
 
@@ -108,11 +96,7 @@ impl FixedRule {
 fn floor_units(limit: Decimal, scale: u32) -> i128 {
     const UNREACHED: i128 = 1 << 65;
     let power = i64::from(limit.exponent()) + i64::from(scale);
-    let ten_to = |power: u64| {
-        u32::try_from(power)
-            .ok()
-            .and_then(|power| 10i128.checked_pow(power))
-    };
+    let ten_to = |power: u64| u32::try_from(power).ok().and_then(|power| 10i128.checked_pow(power));
     let units = match ten_to(power.unsigned_abs()) {
         Some(factor) if power >= 0 => limit.mantissa().checked_mul(factor),
         Some(factor) => Some(limit.mantissa().div_euclid(factor)),
@@ -120,11 +104,7 @@ fn floor_units(limit: Decimal, scale: u32) -> i128 {
         None if limit.is_zero() => Some(0),
         None => None,
     };
-    let beyond = if limit.is_negative() {
-        -UNREACHED
-    } else {
-        UNREACHED
-    };
+    let beyond = if limit.is_negative() { -UNREACHED } else { UNREACHED };
     units.unwrap_or(beyond).clamp(-UNREACHED, UNREACHED)
 }
 

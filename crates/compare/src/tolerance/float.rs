@@ -47,18 +47,13 @@ impl FloatRule {
             }
             Rule::Absolute(_) | Rule::Percentage { .. } | Rule::Duration { .. } => Test::Exactly,
         };
-        Self {
-            rule: rule.clone(),
-            reference: effective_reference(rule, reference),
-            test,
-        }
+        Self { rule: rule.clone(), reference: effective_reference(rule, reference), test }
     }
 
     /// Whether the values of a group, one per source and none of them NULL, are within.
     #[must_use]
     pub fn within(&self, values: &[f64]) -> bool {
-        self.clearly(values)
-            .unwrap_or_else(|| self.within_exactly(values))
+        self.clearly(values).unwrap_or_else(|| self.within_exactly(values))
     }
 
     /// The answer where floats can give it.
@@ -108,10 +103,8 @@ impl FloatRule {
 
     #[cold]
     fn within_exactly(&self, values: &[f64]) -> bool {
-        let values: Vec<Option<Quantity>> = values
-            .iter()
-            .map(|&value| Some(Number::from(value).into()))
-            .collect();
+        let values: Vec<Option<Quantity>> =
+            values.iter().map(|&value| Some(Number::from(value).into())).collect();
         check(&self.rule, self.reference, &values).within
     }
 }

@@ -23,10 +23,7 @@ fn quantities(texts: &[&str]) -> Vec<Option<Quantity>> {
 }
 
 fn percentage(value: &str, base: Base) -> Rule {
-    Rule::Percentage {
-        value: decimal(value),
-        base,
-    }
+    Rule::Percentage { value: decimal(value), base }
 }
 
 struct Case {
@@ -45,48 +42,26 @@ fn case(
     pair: (usize, usize),
     difference: Option<&'static str>,
 ) -> Case {
-    Case {
-        rule: parse_rule(rule).unwrap(),
-        reference: None,
-        values,
-        within,
-        pair,
-        difference,
-    }
+    Case { rule: parse_rule(rule).unwrap(), reference: None, values, within, pair, difference }
 }
 
 impl Case {
     fn against(self, reference: usize) -> Self {
-        Self {
-            reference: Some(reference),
-            ..self
-        }
+        Self { reference: Some(reference), ..self }
     }
 
     fn of(self, base: Base) -> Self {
-        let Rule::Percentage { value, .. } = self.rule else {
-            panic!("only percentages have a base")
-        };
-        Self {
-            rule: Rule::Percentage { value, base },
-            ..self
-        }
+        let Rule::Percentage { value, .. } = self.rule else { panic!("only percentages have a base") };
+        Self { rule: Rule::Percentage { value, base }, ..self }
     }
 
     fn assert(&self) {
         let values = quantities(self.values);
         let outcome = check(&self.rule, self.reference, &values);
-        let found = (
-            outcome.within,
-            outcome.pair,
-            outcome.difference.map(|difference| difference.to_string()),
-        );
+        let found =
+            (outcome.within, outcome.pair, outcome.difference.map(|difference| difference.to_string()));
         let expected = (self.within, self.pair, self.difference.map(str::to_owned));
-        assert_eq!(
-            found, expected,
-            "{:?} {:?} {}",
-            self.values, self.reference, self.rule
-        );
+        assert_eq!(found, expected, "{:?} {:?} {}", self.values, self.reference, self.rule);
     }
 }
 
@@ -94,13 +69,7 @@ impl Case {
 fn outcomes_by_spread() {
     let cases = [
         case("exact", &["1.10", "11e-1"], true, (0, 1), Some("0")),
-        case(
-            "exact",
-            &["9007199254740992", "9007199254740993"],
-            false,
-            (0, 1),
-            Some("1"),
-        ),
+        case("exact", &["9007199254740992", "9007199254740993"], false, (0, 1), Some("1")),
         case("0.01", &["10.01", "10"], true, (0, 1), Some("-0.01")),
         case("0.01", &["10.02", "10"], false, (0, 1), Some("-0.02")),
         case("0.01", &["10", "10.005", "10.011"], false, (0, 2), Some("0.011")),
@@ -143,13 +112,7 @@ fn outcomes_by_spread() {
         ),
         case("0.5", &["10/4", "2"], true, (0, 1), Some("-0.5")),
         case("10%", &["10/3", "9/3"], true, (0, 1), Some("-0.333333333333")),
-        case(
-            "9.999999%",
-            &["10/3", "9/3"],
-            false,
-            (0, 1),
-            Some("-0.333333333333"),
-        ),
+        case("9.999999%", &["10/3", "9/3"], false, (0, 1), Some("-0.333333333333")),
         case("1", &["1e9000", "1"], false, (0, 1), Some("-1e9000")),
         case("1e9000", &["1e9000", "1e-9000"], true, (0, 1), Some("-1e9000")),
         case("1e9000", &["1e9000", "-1e-9000"], false, (0, 1), Some("-1e9000")),
@@ -177,13 +140,7 @@ fn outcomes_against_a_reference() {
         case("-1d..+3d", &["0", "-86401"], false, (0, 1), Some("-86401")),
         case("-1d..+3d", &["259200", "0"], false, (0, 1), Some("-259200")),
         case("-1d..+3d", &["259200", "0"], true, (1, 0), Some("259200")).against(1),
-        case(
-            "-1d..+3d",
-            &["0", "200000", "-90000"],
-            false,
-            (0, 2),
-            Some("-90000"),
-        ),
+        case("-1d..+3d", &["0", "200000", "-90000"], false, (0, 2), Some("-90000")),
         case("2d", &["0", "100000", "-100000"], true, (0, 1), Some("100000")).against(0),
         case("2d", &["0", "100000", "-100000"], false, (1, 2), Some("-200000")),
     ];
@@ -227,11 +184,7 @@ fn special_floats() {
     for rule in [Rule::Exact, parse_rule("5").unwrap(), parse_rule("5%").unwrap()] {
         for reference in [None, Some(0), Some(1)] {
             for (values, within) in cases {
-                assert_eq!(
-                    FloatRule::new(&rule, reference).within(values),
-                    *within,
-                    "{rule} {values:?}"
-                );
+                assert_eq!(FloatRule::new(&rule, reference).within(values), *within, "{rule} {values:?}");
             }
         }
     }
@@ -254,11 +207,7 @@ fn the_ends_of_fixed_point() {
         (Rule::Absolute(decimal("-1")), 0, false),
         (percentage("200", Base::Larger), 3, true),
         (percentage("199.9999999999999999", Base::Larger), 3, false),
-        (
-            percentage("199.99999999999999999999999999999999999", Base::Larger),
-            3,
-            true,
-        ),
+        (percentage("199.99999999999999999999999999999999999", Base::Larger), 3, true),
         (percentage("1e300", Base::Smaller), 3, true),
         (percentage("200", Base::Mean), 3, true),
     ];
@@ -325,10 +274,7 @@ fn oracle(rule: &Rule, reference: Option<usize>, values: &[Pair]) -> bool {
                     Base::Source(source) => size(&values[*source]),
                 };
                 let share = fraction(*value, 1);
-                not_above(
-                    &(size(&difference).0 * 100, difference.1),
-                    &(share.0 * base.0, share.1 * base.1),
-                )
+                not_above(&(size(&difference).0 * 100, difference.1), &(share.0 * base.0, share.1 * base.1))
             }
         }
     };
@@ -338,11 +284,7 @@ fn oracle(rule: &Rule, reference: Option<usize>, values: &[Pair]) -> bool {
     let mut smallest = &values[0];
     let mut largest = &values[0];
     for value in values {
-        smallest = if not_above(value, smallest) {
-            value
-        } else {
-            smallest
-        };
+        smallest = if not_above(value, smallest) { value } else { smallest };
         largest = if not_above(largest, value) { value } else { largest };
     }
     fits(smallest, largest)
@@ -353,20 +295,10 @@ fn any_rule(random: &mut Random, limit: Decimal, sources: usize) -> Rule {
     match random.below(8) {
         0 => Rule::Exact,
         1..4 => Rule::Absolute(limit),
-        4 => Rule::Duration {
-            from: -limit,
-            to: limit,
-        },
-        5 => Rule::Duration {
-            from: -random.decimal(4, 3).abs(),
-            to: limit,
-        },
+        4 => Rule::Duration { from: -limit, to: limit },
+        5 => Rule::Duration { from: -random.decimal(4, 3).abs(), to: limit },
         _ => Rule::Percentage {
-            value: if random.below(2) == 0 {
-                limit
-            } else {
-                random.decimal(3, 3).abs()
-            },
+            value: if random.below(2) == 0 { limit } else { random.decimal(3, 3).abs() },
             base: [
                 Base::Larger,
                 Base::Smaller,
@@ -393,9 +325,8 @@ fn random_quantities_agree_with_fractions() {
             let first = sums[0];
             sums.fill(first);
         }
-        let counts: Vec<u64> = (0..sources)
-            .map(|_| if round % 2 == 0 { 1 } else { 1 + random.below(4) })
-            .collect();
+        let counts: Vec<u64> =
+            (0..sources).map(|_| if round % 2 == 0 { 1 } else { 1 + random.below(4) }).collect();
         let quantities: Vec<Option<Quantity>> = sums
             .iter()
             .zip(&counts)
@@ -404,16 +335,10 @@ fn random_quantities_agree_with_fractions() {
                 _ => Quantity::average(sum.into(), count),
             })
             .collect();
-        let fractions: Vec<Pair> = sums
-            .iter()
-            .zip(&counts)
-            .map(|(&sum, &count)| fraction(sum, count))
-            .collect();
+        let fractions: Vec<Pair> =
+            sums.iter().zip(&counts).map(|(&sum, &count)| fraction(sum, count)).collect();
         // Half of the limits are exactly the distance of two values: the rim.
-        let rim = sums[0]
-            .checked_sub(sums[1])
-            .filter(|_| round % 4 < 2)
-            .unwrap_or(random.decimal(4, 3));
+        let rim = sums[0].checked_sub(sums[1]).filter(|_| round % 4 < 2).unwrap_or(random.decimal(4, 3));
         let rule = any_rule(&mut random, rim, sources);
         let reference = any_reference(&mut random, sources);
         let outcome = check(&rule, reference, &quantities);
@@ -424,10 +349,7 @@ fn random_quantities_agree_with_fractions() {
         );
         within += u32::from(outcome.within);
     }
-    assert!(
-        (1_000..5_000).contains(&within),
-        "{within} within tests only one side"
-    );
+    assert!((1_000..5_000).contains(&within), "{within} within tests only one side");
 }
 
 #[test]
@@ -437,17 +359,11 @@ fn random_fixed_point_agrees_with_fractions() {
         let sources = 2 + random.below(3) as usize;
         let scale = random.below(12) as u32;
         let shift = [54, 30, 60, 0][round as usize % 4];
-        let values: Vec<i64> = (0..sources)
-            .map(|_| random.next().cast_signed() >> shift)
-            .collect();
-        let decimals = values
-            .iter()
-            .map(|&value| Decimal::new(value.into(), -scale.cast_signed()).unwrap());
+        let values: Vec<i64> = (0..sources).map(|_| random.next().cast_signed() >> shift).collect();
+        let decimals = values.iter().map(|&value| Decimal::new(value.into(), -scale.cast_signed()).unwrap());
         let decimals: Vec<Decimal> = decimals.collect();
-        let rim = decimals[0]
-            .checked_sub(decimals[1])
-            .filter(|_| round % 8 < 5)
-            .unwrap_or(random.decimal(38, 20));
+        let rim =
+            decimals[0].checked_sub(decimals[1]).filter(|_| round % 8 < 5).unwrap_or(random.decimal(38, 20));
         let rule = any_rule(&mut random, rim, sources);
         let reference = any_reference(&mut random, sources);
         let fractions: Vec<Pair> = decimals.iter().map(|&decimal| fraction(decimal, 1)).collect();
@@ -466,31 +382,22 @@ fn random_floats_agree_with_fractions() {
     for round in 0..8_000u64 {
         let sources = 2 + random.below(3) as usize;
         let unit = [100.0, 1e4, 3.0, 1e250][round as usize % 4];
-        let mut values: Vec<f64> = (0..sources)
-            .map(|_| (random.below(4_000) as f64 - 2_000.0) / unit)
-            .collect();
+        let mut values: Vec<f64> =
+            (0..sources).map(|_| (random.below(4_000) as f64 - 2_000.0) / unit).collect();
         if round % 5 == 0 {
             values[1] = values[0].next_up();
         }
         if round % 7 == 0 {
             values[1] = f64::from_bits(random.below(9));
         }
-        let decimals: Vec<Decimal> = values
-            .iter()
-            .map(|&value| Number::from(value).finite().unwrap())
-            .collect();
-        let rim = decimals[0]
-            .checked_sub(decimals[1])
-            .filter(|_| round % 8 < 5)
-            .unwrap_or(random.decimal(4, 3));
+        let decimals: Vec<Decimal> =
+            values.iter().map(|&value| Number::from(value).finite().unwrap()).collect();
+        let rim =
+            decimals[0].checked_sub(decimals[1]).filter(|_| round % 8 < 5).unwrap_or(random.decimal(4, 3));
         let rule = any_rule(&mut random, rim, sources);
         let reference = any_reference(&mut random, sources);
         let fractions: Vec<Pair> = decimals.iter().map(|&decimal| fraction(decimal, 1)).collect();
         let found = FloatRule::new(&rule, reference).within(&values);
-        assert_eq!(
-            found,
-            oracle(&rule, reference, &fractions),
-            "{rule:?} {reference:?} {values:?}"
-        );
+        assert_eq!(found, oracle(&rule, reference, &fractions), "{rule:?} {reference:?} {values:?}");
     }
 }

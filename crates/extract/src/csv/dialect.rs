@@ -47,19 +47,12 @@ struct Fit {
 impl Dialect {
     /// Detects what is not given; `whole` says that the sample is the whole file.
     pub fn detect(sample: &[u8], whole: bool, delimiter: Option<u8>, quote: Option<u8>) -> Self {
-        let terminator = if memchr(b'\n', sample).is_none() && memchr(b'\r', sample).is_some() {
-            b'\r'
-        } else {
-            b'\n'
-        };
+        let terminator =
+            if memchr(b'\n', sample).is_none() && memchr(b'\r', sample).is_some() { b'\r' } else { b'\n' };
         let best = |quote: u8| {
             let mut best: Option<(Fit, usize, Self)> = None;
             for candidate in delimiter.map_or(DELIMITERS.to_vec(), |given| vec![given]) {
-                let dialect = Self {
-                    delimiter: candidate,
-                    quote,
-                    terminator,
-                };
+                let dialect = Self { delimiter: candidate, quote, terminator };
                 let (fit, quoted) = dialect.fit(sample, whole);
                 if best.as_ref().is_none_or(|(other, ..)| fit > *other) {
                     best = Some((fit, quoted, dialect));
@@ -67,30 +60,16 @@ impl Dialect {
             }
             best
         };
-        let fallback = Self {
-            delimiter: delimiter.unwrap_or(b','),
-            quote: quote.unwrap_or(b'"'),
-            terminator,
-        };
+        let fallback =
+            Self { delimiter: delimiter.unwrap_or(b','), quote: quote.unwrap_or(b'"'), terminator };
         let settle = |fit: Fit, dialect: Self| {
-            if fit.fields > 1 {
-                dialect
-            } else {
-                Self {
-                    quote: dialect.quote,
-                    ..fallback
-                }
-            }
+            if fit.fields > 1 { dialect } else { Self { quote: dialect.quote, ..fallback } }
         };
         let Some((fit, quoted, dialect)) = best(fallback.quote) else {
             return fallback;
         };
         // The other quote is tried only where the usual one explains nothing.
-        let other = if quote.is_none() && (quoted == 0 || !fit.readable) {
-            best(b'\'')
-        } else {
-            None
-        };
+        let other = if quote.is_none() && (quoted == 0 || !fit.readable) { best(b'\'') } else { None };
         match other {
             Some((single, quoted, other)) if quoted > 0 && single.readable && single.alike >= fit.alike => {
                 settle(single, other)
@@ -133,14 +112,7 @@ impl Dialect {
             }
         };
         let alike = if fields > 1 { alike * 1000 / records } else { 0 };
-        (
-            Fit {
-                readable,
-                alike,
-                fields,
-            },
-            quoted,
-        )
+        (Fit { readable, alike, fields }, quoted)
     }
 
     /// The record that starts there, or `None` when the sample ends before it does.
@@ -152,11 +124,7 @@ impl Dialect {
         let mut at = start;
         loop {
             let quoted = sample.get(at) == Some(&self.quote);
-            let read = if quoted {
-                self.quoted(sample, at, whole)?
-            } else {
-                Some(self.plain(sample, at))
-            };
+            let read = if quoted { self.quoted(sample, at, whole)? } else { Some(self.plain(sample, at)) };
             let Some((text, end)) = read else {
                 return Ok(None);
             };
@@ -164,11 +132,7 @@ impl Dialect {
             match sample.get(end) {
                 Some(&byte) if byte == self.delimiter => at = end + 1,
                 Some(_) => {
-                    return Ok(Some(Record {
-                        cells,
-                        start,
-                        end: end + 1,
-                    }));
+                    return Ok(Some(Record { cells, start, end: end + 1 }));
                 }
                 None if whole => return Ok(Some(Record { cells, start, end })),
                 None => return Ok(None),
@@ -193,11 +157,7 @@ impl Dialect {
         let mut at = open + 1;
         loop {
             let Some(found) = memchr(self.quote, &sample[at..]) else {
-                return if whole {
-                    Err(Fault::on_line_of(open, Problem::Unclosed))
-                } else {
-                    Ok(None)
-                };
+                return if whole { Err(Fault::on_line_of(open, Problem::Unclosed)) } else { Ok(None) };
             };
             text.extend_from_slice(&sample[at..at + found]);
             let after = at + found + 1;

@@ -13,11 +13,7 @@ const BLOCK: usize = 64;
 
 /// Finds the end of the last whole record. Only quotes are visited, so that this, done by one thread at a time, is quick.
 pub(super) fn cut(text: &[u8], dialect: Dialect) -> Cut {
-    let Dialect {
-        delimiter,
-        quote,
-        terminator,
-    } = dialect;
+    let Dialect { delimiter, quote, terminator } = dialect;
     let mut end = 0;
     let mut opened = None;
     let mut outside = 0;
@@ -223,10 +219,7 @@ impl Reader<'_, '_> {
         if !blank {
             self.end_field::<QUOTES>(end);
             if self.field != self.expected {
-                let problem = Problem::Ragged {
-                    found: self.field,
-                    expected: self.expected,
-                };
+                let problem = Problem::Ragged { found: self.field, expected: self.expected };
                 return Err(Fault::on_line_of(self.record, problem));
             }
             if self.wanted {
@@ -255,10 +248,7 @@ fn marks<const QUOTES: bool>(block: &[u8; BLOCK], dialect: Dialect) -> u64 {
         *hit = u8::from(byte == dialect.delimiter) | u8::from(byte == dialect.terminator) | quote;
     }
     let (words, _) = hits.as_chunks::<8>();
-    let gathered = words
-        .iter()
-        .map(|word| (u64::from_le_bytes(*word).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8);
-    gathered
-        .enumerate()
-        .fold(0, |marks, (nth, byte)| marks | u64::from(byte) << (8 * nth))
+    let gathered =
+        words.iter().map(|word| (u64::from_le_bytes(*word).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8);
+    gathered.enumerate().fold(0, |marks, (nth, byte)| marks | u64::from(byte) << (8 * nth))
 }

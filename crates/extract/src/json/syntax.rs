@@ -57,11 +57,7 @@ pub(super) struct Cursor<'c> {
 
 impl<'c> Cursor<'c> {
     pub fn new(chunk: &'c [u8], len: usize) -> Self {
-        Self {
-            chunk: &chunk[..len],
-            at: 0,
-            spaced: false,
-        }
+        Self { chunk: &chunk[..len], at: 0, spaced: false }
     }
 
     /// Moves to the next line that is not blank, and says whether there is one.
@@ -109,15 +105,7 @@ impl<'c> Cursor<'c> {
             self.at += 1;
             self.skip_space();
             let value = self.value(depth)?;
-            each(
-                Key {
-                    chunk: self.chunk,
-                    at,
-                    end,
-                    escaped,
-                },
-                value,
-            )?;
+            each(Key { chunk: self.chunk, at, end, escaped }, value)?;
             if self.closes(b'}', "expected a comma or the end of the object")? {
                 return Ok(());
             }
@@ -158,11 +146,7 @@ impl<'c> Cursor<'c> {
         match self.peek() {
             b'"' => {
                 let (start, end, escaped) = self.string()?;
-                return Ok(if escaped {
-                    Value::Escaped(start, end)
-                } else {
-                    Value::Plain(start, end)
-                });
+                return Ok(if escaped { Value::Escaped(start, end) } else { Value::Plain(start, end) });
             }
             b'{' | b'[' if depth == DEPTH => return Err(self.fault("nested too deep")),
             open @ (b'{' | b'[') => {
@@ -174,11 +158,7 @@ impl<'c> Cursor<'c> {
                 }
                 let inner = std::mem::replace(&mut self.spaced, outer);
                 self.spaced |= inner;
-                return Ok(if inner {
-                    Value::Spaced(start, self.at)
-                } else {
-                    Value::Plain(start, self.at)
-                });
+                return Ok(if inner { Value::Spaced(start, self.at) } else { Value::Plain(start, self.at) });
             }
             b'n' => {
                 self.word(b"null")?;
@@ -271,10 +251,7 @@ impl<'c> Cursor<'c> {
             b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => self.at += 1,
             b'u' if hex(self.chunk, self.at + 1).is_some() => self.at += 5,
             _ => {
-                return Err(Fault::at(
-                    self.at - 1,
-                    Problem::Json("not an escape that JSON has"),
-                ));
+                return Err(Fault::at(self.at - 1, Problem::Json("not an escape that JSON has")));
             }
         }
         Ok(())
@@ -301,9 +278,7 @@ impl<'c> Cursor<'c> {
 
 fn hex(chunk: &[u8], at: usize) -> Option<u32> {
     let digits = chunk.get(at..at + 4)?;
-    digits.iter().try_fold(0, |code, &digit| {
-        Some(code << 4 | char::from(digit).to_digit(16)?)
-    })
+    digits.iter().try_fold(0, |code, &digit| Some(code << 4 | char::from(digit).to_digit(16)?))
 }
 
 /// Appends the text of a string whose escapes have been checked; only half a surrogate pair can still be wrong.
@@ -341,10 +316,8 @@ fn unicode(chunk: &[u8], at: usize) -> Option<(char, usize)> {
     if !(0xd800..0xdc00).contains(&first) {
         return Some((char::from_u32(first)?, 6));
     }
-    let second = chunk
-        .get(at + 6..at + 8)
-        .filter(|escape| escape == b"\\u")
-        .and_then(|_| hex(chunk, at + 8))?;
+    let second =
+        chunk.get(at + 6..at + 8).filter(|escape| escape == b"\\u").and_then(|_| hex(chunk, at + 8))?;
     let low = second.checked_sub(0xdc00).filter(|low| *low < 0x400)?;
     Some((char::from_u32(0x10000 + ((first - 0xd800) << 10) + low)?, 12))
 }

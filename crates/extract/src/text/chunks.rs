@@ -82,14 +82,7 @@ impl<'t> Chunks<'t> {
         let mut stream = text.open()?;
         io::copy(&mut stream.by_ref().take(start), &mut io::sink())
             .map_err(|source| text.unreadable(source))?;
-        Ok(Self {
-            text,
-            stream,
-            offset: start,
-            size: size.max(1),
-            terminator,
-            rest: Vec::new(),
-        })
+        Ok(Self { text, stream, offset: start, size: size.max(1), terminator, rest: Vec::new() })
     }
 
     /// The next chunk, in a buffer that is used again.
@@ -135,9 +128,7 @@ impl<'t> Chunks<'t> {
             .map_err(|source| self.text.unreadable(source))?;
         self.offset = offset;
         make_room(&mut bytes, len);
-        self.stream
-            .read_exact(&mut bytes[..len])
-            .map_err(|source| self.text.unreadable(source))?;
+        self.stream.read_exact(&mut bytes[..len]).map_err(|source| self.text.unreadable(source))?;
         let whole = terminate(&mut bytes, len, self.terminator);
         let chunk = self.chunk(bytes, len);
         Ok(Chunk { len: whole, ..chunk })

@@ -31,11 +31,7 @@ pub(super) struct Malformed {
 
 impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "not {} at line {}, column {}",
-            self.encoding, self.line, self.column
-        )
+        write!(f, "not {} at line {}, column {}", self.encoding, self.line, self.column)
     }
 }
 
@@ -71,8 +67,7 @@ impl Decoded {
             }
             let raw = &self.raw[self.raw_start..self.raw_end];
             let (result, read, written) =
-                self.decoder
-                    .decode_to_utf8_without_replacement(raw, &mut self.out, self.ended);
+                self.decoder.decode_to_utf8_without_replacement(raw, &mut self.out, self.ended);
             self.raw_start += read;
             (self.out_start, self.out_end) = (0, written);
             let decoded = &self.out[..written];
@@ -80,11 +75,8 @@ impl Decoded {
             self.column = memchr::memrchr(b'\n', decoded)
                 .map_or(self.column + written as u64, |at| (written - at) as u64);
             if matches!(result, DecoderResult::Malformed(..)) {
-                let malformed = Malformed {
-                    encoding: self.encoding.name(),
-                    line: self.line,
-                    column: self.column,
-                };
+                let malformed =
+                    Malformed { encoding: self.encoding.name(), line: self.line, column: self.column };
                 return Err(io::Error::new(io::ErrorKind::InvalidData, malformed));
             }
         }

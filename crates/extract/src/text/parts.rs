@@ -52,12 +52,7 @@ pub(crate) struct TextFile<G> {
 
 impl<G: Grammar> TextFile<G> {
     pub fn new(text: Text, shape: Shape, grammar: G) -> Self {
-        Self {
-            text,
-            shape,
-            grammar,
-            offsets: OnceLock::new(),
-        }
+        Self { text, shape, grammar, offsets: OnceLock::new() }
     }
 
     /// Has every chunk looked at, on all cores, and returns what was seen in order; later scans then know where chunks are.
@@ -65,13 +60,9 @@ impl<G: Grammar> TextFile<G> {
         &self,
         look: impl Fn(&[u8], usize) -> Result<T, Fault> + Sync,
     ) -> Result<Vec<T>, Error> {
-        let Shape {
-            start, chunk_bytes, ..
-        } = self.shape;
-        let supply = Mutex::new((
-            Chunks::new(&self.text, start, chunk_bytes, self.grammar.terminator())?,
-            Vec::new(),
-        ));
+        let Shape { start, chunk_bytes, .. } = self.shape;
+        let supply =
+            Mutex::new((Chunks::new(&self.text, start, chunk_bytes, self.grammar.terminator())?, Vec::new()));
         let seen = Mutex::new(Vec::new());
         let failed = AtomicBool::new(false);
         let work = || {
@@ -100,9 +91,7 @@ impl<G: Grammar> TextFile<G> {
                     return;
                 };
                 failed.fetch_or(result.is_err(), Ordering::Relaxed);
-                seen.lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .push((nth, result));
+                seen.lock().unwrap_or_else(PoisonError::into_inner).push((nth, result));
             }
         };
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -114,10 +103,7 @@ impl<G: Grammar> TextFile<G> {
         let mut seen = seen.into_inner().unwrap_or_else(PoisonError::into_inner);
         // Chunks are taken in order, so the first failure is the same however many threads there are.
         seen.sort_by_key(|(nth, _)| *nth);
-        let results = seen
-            .into_iter()
-            .map(|(_, result)| result)
-            .collect::<Result<Vec<T>, Error>>()?;
+        let results = seen.into_iter().map(|(_, result)| result).collect::<Result<Vec<T>, Error>>()?;
         let (chunks, mut offsets) = supply.into_inner().unwrap_or_else(PoisonError::into_inner);
         offsets.push(chunks.offset());
         self.offsets.get_or_init(|| offsets);
@@ -141,9 +127,7 @@ impl<G: Grammar> TextFile<G> {
             check_utf8(&bytes[..len]).and_then(|()| self.grammar.parse(&bytes, len, rows, &mut columns));
         parsed.map_err(|fault| self.text.error(offset, fault, self.grammar.terminator()))?;
         let buffer = Buffer::from_vec(bytes);
-        let batch = columns
-            .finish(&buffer)
-            .map_err(|error| self.text.input.damaged(error))?;
+        let batch = columns.finish(&buffer).map_err(|error| self.text.input.damaged(error))?;
         shared.pool.remember(&buffer);
         Ok(batch)
     }
@@ -169,15 +153,8 @@ impl<G: Grammar> Source for TextFile<G> {
     }
 
     fn parts<'a>(&'a self, wanted: Wanted<'a>) -> Result<Box<dyn Parts<'a> + 'a>, Error> {
-        let layout = Layout::new(
-            self.shape.fields.len(),
-            &wanted.columns,
-            wanted.schema(&self.shape.fields),
-        );
-        let shared = Arc::new(Shared {
-            layout,
-            pool: Pool::default(),
-        });
+        let layout = Layout::new(self.shape.fields.len(), &wanted.columns, wanted.schema(&self.shape.fields));
+        let shared = Arc::new(Shared { layout, pool: Pool::default() });
         let (supply, known) = match self.offsets.get() {
             None => (Supply::Unopened, None),
             Some(offsets) => match self.text.seekable()? {
@@ -185,15 +162,7 @@ impl<G: Grammar> Source for TextFile<G> {
                 None => (Supply::Unopened, Some(&offsets[..])),
             },
         };
-        Ok(Box::new(TextParts {
-            file: self,
-            wanted,
-            shared,
-            supply,
-            known,
-            seen: Vec::new(),
-            next: 0,
-        }))
+        Ok(Box::new(TextParts { file: self, wanted, shared, supply, known, seen: Vec::new(), next: 0 }))
     }
 }
 
@@ -222,19 +191,15 @@ impl<'a, G: Grammar> TextParts<'a, G> {
     fn stream(&mut self) -> Result<&mut Chunks<'a>, Error> {
         if matches!(self.supply, Supply::Unopened) {
             let shape = &self.file.shape;
-            let chunks = Chunks::new(
-                &self.file.text,
-                shape.start,
-                shape.chunk_bytes,
-                self.file.grammar.terminator(),
-            )?;
+            let chunks =
+                Chunks::new(&self.file.text, shape.start, shape.chunk_bytes, self.file.grammar.terminator())?;
             self.supply = Supply::Stream(chunks);
         }
         match &mut self.supply {
             Supply::Stream(chunks) => Ok(chunks),
-            Supply::Unopened | Supply::Seek(..) => Err(Error::Changed {
-                path: self.file.text.input.name().to_owned(),
-            }),
+            Supply::Unopened | Supply::Seek(..) => {
+                Err(Error::Changed { path: self.file.text.input.name().to_owned() })
+            }
         }
     }
 
@@ -280,11 +245,7 @@ impl<'a, G: Grammar> TextParts<'a, G> {
                     let read = bytes.reader(at).read_exact(&mut buffer[..len]);
                     read.map_err(|source| file.text.input.unreadable(source))?;
                     let len = terminate(&mut buffer, len, file.grammar.terminator());
-                    Ok(Chunk {
-                        offset,
-                        bytes: buffer,
-                        len,
-                    })
+                    Ok(Chunk { offset, bytes: buffer, len })
                 };
                 return Ok(Some(self.part(nth, load)));
             }
@@ -298,10 +259,7 @@ impl<'a, G: Grammar> TextParts<'a, G> {
     fn part(&self, nth: usize, load: impl FnOnce() -> Result<Chunk, Error> + Send + 'a) -> Part<'a> {
         let (file, rows, shared) = (self.file, self.wanted.chosen(nth), Arc::clone(&self.shared));
         let batch = move || load().and_then(|chunk| file.batch(chunk, rows, &shared));
-        Part {
-            number: self.wanted.first + nth,
-            batches: Box::new(std::iter::once_with(batch)),
-        }
+        Part { number: self.wanted.first + nth, batches: Box::new(std::iter::once_with(batch)) }
     }
 }
 

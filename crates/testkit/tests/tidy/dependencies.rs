@@ -11,18 +11,12 @@ use crate::source::Source;
 pub fn unused(metadata: &Value, files: &[Source]) -> Vec<String> {
     let members = list(metadata, "workspace_members");
     let mut faults = Vec::new();
-    for package in list(metadata, "packages")
-        .iter()
-        .filter(|package| members.contains(&package["id"]))
-    {
+    for package in list(metadata, "packages").iter().filter(|package| members.contains(&package["id"])) {
         let folder = folder_of(package, text(metadata, "workspace_root"));
         for dependency in list(package, "dependencies") {
             let name = dependency["rename"].as_str().unwrap_or(text(dependency, "name"));
             let kind = dependency["kind"].as_str().unwrap_or("normal");
-            if !files
-                .iter()
-                .any(|file| file.path.starts_with(&folder) && uses(file, &folder, kind, name))
-            {
+            if !files.iter().any(|file| file.path.starts_with(&folder) && uses(file, &folder, kind, name)) {
                 faults.push(format!("{folder}Cargo.toml: `{name}` ({kind}) is unused: remove it, or make it a dev-dependency if only tests need it"));
             }
         }
@@ -32,13 +26,8 @@ pub fn unused(metadata: &Value, files: &[Source]) -> Vec<String> {
 
 /// The folder of a package below the root, with a slash at its end.
 fn folder_of(package: &Value, root: &str) -> String {
-    let manifest = text(package, "manifest_path")
-        .strip_prefix(root)
-        .expect("a member is below the root");
-    manifest
-        .trim_start_matches('/')
-        .trim_end_matches("Cargo.toml")
-        .to_owned()
+    let manifest = text(package, "manifest_path").strip_prefix(root).expect("a member is below the root");
+    manifest.trim_start_matches('/').trim_end_matches("Cargo.toml").to_owned()
 }
 
 /// Whether a file names a dependency in a place where one of its kind counts.
@@ -66,21 +55,12 @@ const LAYERS: [(&str, &[&str]); 4] = [
 pub fn crossed_layers(metadata: &Value) -> Vec<String> {
     let members = list(metadata, "workspace_members");
     let mut faults = Vec::new();
-    for package in list(metadata, "packages")
-        .iter()
-        .filter(|package| members.contains(&package["id"]))
-    {
+    for package in list(metadata, "packages").iter().filter(|package| members.contains(&package["id"])) {
         let name = text(package, "name");
-        let below = LAYERS
-            .iter()
-            .find(|(layer, _)| *layer == name)
-            .map_or(&[][..], |(_, below)| below);
-        let built = list(package, "dependencies")
-            .iter()
-            .filter(|dependency| dependency["kind"] != "dev");
-        let ours = built
-            .map(|dependency| text(dependency, "name"))
-            .filter(|other| other.starts_with("trueup-"));
+        let below = LAYERS.iter().find(|(layer, _)| *layer == name).map_or(&[][..], |(_, below)| below);
+        let built = list(package, "dependencies").iter().filter(|dependency| dependency["kind"] != "dev");
+        let ours =
+            built.map(|dependency| text(dependency, "name")).filter(|other| other.starts_with("trueup-"));
         faults.extend(ours.filter(|other| !below.contains(other)).map(|other| {
             format!(
                 "{name}: may not know `{other}`: wire them in `cli`, or say in ARCHITECTURE.md why it must"
@@ -92,60 +72,34 @@ pub fn crossed_layers(metadata: &Value) -> Vec<String> {
 
 /// Entries of `[workspace.dependencies]` that no crate takes.
 pub fn unused_in_workspace(files: &[Source]) -> Vec<String> {
-    let root = files
-        .iter()
-        .find(|file| file.path == "Cargo.toml")
-        .expect("there is a root manifest");
-    let section = root
-        .text
-        .lines()
-        .skip_while(|line| *line != "[workspace.dependencies]")
-        .skip(1);
-    let names = section
-        .take_while(|line| !line.starts_with('['))
-        .filter_map(|line| line.split_once(" = "));
+    let root = files.iter().find(|file| file.path == "Cargo.toml").expect("there is a root manifest");
+    let section = root.text.lines().skip_while(|line| *line != "[workspace.dependencies]").skip(1);
+    let names = section.take_while(|line| !line.starts_with('[')).filter_map(|line| line.split_once(" = "));
     let takes = |file: &Source, name: &str| {
         let plain = format!("{name}.workspace = true");
         let detailed = format!("{name} = {{ workspace = true");
-        file.text
-            .lines()
-            .any(|line| line.starts_with(&plain) || line.starts_with(&detailed))
+        file.text.lines().any(|line| line.starts_with(&plain) || line.starts_with(&detailed))
     };
-    let is_taken = |name: &str| {
-        files
-            .iter()
-            .any(|file| file.path.ends_with("/Cargo.toml") && takes(file, name))
-    };
+    let is_taken =
+        |name: &str| files.iter().any(|file| file.path.ends_with("/Cargo.toml") && takes(file, name));
     let unused = names.map(|(name, _)| name).filter(|name| !is_taken(name));
-    unused
-        .map(|name| format!("Cargo.toml: `{name}`: no crate takes it: remove it"))
-        .collect()
+    unused.map(|name| format!("Cargo.toml: `{name}`: no crate takes it: remove it")).collect()
 }
 
 /// Every crate that is built for a package, itself included, tests and benchmarks aside.
 pub fn tree(metadata: &Value, package: &str) -> BTreeSet<String> {
-    let nodes: BTreeMap<_, _> = list(&metadata["resolve"], "nodes")
-        .iter()
-        .map(|node| (text(node, "id"), node))
-        .collect();
+    let nodes: BTreeMap<_, _> =
+        list(&metadata["resolve"], "nodes").iter().map(|node| (text(node, "id"), node)).collect();
     let mut packages = list(metadata, "packages").iter();
     let start = packages.find(|candidate| text(candidate, "name") == package);
-    let mut open = vec![text(
-        start.unwrap_or_else(|| panic!("no package {package}")),
-        "id",
-    )];
+    let mut open = vec![text(start.unwrap_or_else(|| panic!("no package {package}")), "id")];
     let mut seen = BTreeSet::new();
     while let Some(id) = open.pop() {
         if !seen.insert(id.to_owned()) {
             continue;
         }
         let is_built = |dep: &&Value| list(dep, "dep_kinds").iter().any(|kind| kind["kind"] != "dev");
-        open.extend(
-            list(nodes[id], "deps")
-                .iter()
-                .filter(is_built)
-                .map(|dep| text(dep, "pkg")),
-        );
+        open.extend(list(nodes[id], "deps").iter().filter(is_built).map(|dep| text(dep, "pkg")));
     }
     seen
 }
@@ -172,17 +126,11 @@ fn unused_dependencies_are_named() {
     });
     let files = [
         Source::new("crates/a/src/lib.rs", "//! only_in_comments\nuse used_here::X;\n"),
-        Source::new(
-            "crates/a/tests/t.rs",
-            "//! T.\nuse in_tests::X;\nuse only_in_tests::Y;\n",
-        ),
+        Source::new("crates/a/tests/t.rs", "//! T.\nuse in_tests::X;\nuse only_in_tests::Y;\n"),
         Source::new("crates/b/src/lib.rs", "//! B.\nuse nowhere::X;\n"),
     ];
     let faults = unused(&metadata, &files);
-    let names: Vec<_> = faults
-        .iter()
-        .map(|fault| fault.split('`').nth(1).unwrap())
-        .collect();
+    let names: Vec<_> = faults.iter().map(|fault| fault.split('`').nth(1).unwrap()).collect();
     assert_eq!(names, ["only-in-tests", "only-in-comments", "nowhere"]);
 }
 
@@ -200,16 +148,10 @@ fn crossed_layers_are_named() {
         ],
     });
     let faults = crossed_layers(&metadata);
-    let starts: Vec<_> = faults
-        .iter()
-        .map(|fault| fault.split(": wire").next().unwrap())
-        .collect();
+    let starts: Vec<_> = faults.iter().map(|fault| fault.split(": wire").next().unwrap()).collect();
     assert_eq!(
         starts,
-        [
-            "trueup-extract: may not know `trueup-compare`",
-            "trueup-new: may not know `trueup-testkit`"
-        ]
+        ["trueup-extract: may not know `trueup-compare`", "trueup-new: may not know `trueup-testkit`"]
     );
 }
 
@@ -218,14 +160,8 @@ fn unused_workspace_entries_are_named() {
     let root =
         "[workspace.dependencies]\na = \"1\"\nb = { version = \"1\" }\nb-c = \"1\"\n\n[profile.dev]\nd = 1\n";
     let member = "[dependencies]\na.workspace = true\nb-c = { workspace = true, features = [] }\n";
-    let files = [
-        Source::new("Cargo.toml", root),
-        Source::new("crates/a/Cargo.toml", member),
-    ];
-    assert_eq!(
-        unused_in_workspace(&files),
-        ["Cargo.toml: `b`: no crate takes it: remove it"]
-    );
+    let files = [Source::new("Cargo.toml", root), Source::new("crates/a/Cargo.toml", member)];
+    assert_eq!(unused_in_workspace(&files), ["Cargo.toml: `b`: no crate takes it: remove it"]);
 }
 
 #[test]
@@ -240,8 +176,5 @@ fn a_tree_leaves_out_what_only_tests_need() {
             { "id": "t", "deps": [] },
         ]},
     });
-    assert_eq!(
-        tree(&metadata, "a").into_iter().collect::<Vec<_>>(),
-        ["a", "b", "c"]
-    );
+    assert_eq!(tree(&metadata, "a").into_iter().collect::<Vec<_>>(), ["a", "b", "c"]);
 }

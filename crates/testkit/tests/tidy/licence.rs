@@ -35,10 +35,7 @@ pub fn faults(metadata: &Value) -> Vec<String> {
 
 /// Whether an SPDX expression can be met with the licences on the list.
 pub fn is_allowed(expression: &str) -> bool {
-    let spaced = expression
-        .replace('(', " ( ")
-        .replace(')', " ) ")
-        .replace('/', " OR ");
+    let spaced = expression.replace('(', " ( ").replace(')', " ) ").replace('/', " OR ");
     let mut words = spaced.split_whitespace().peekable();
     let met = any(&mut words);
     met && words.next().is_none()
@@ -107,12 +104,6 @@ fn a_bad_licence_is_named() {
         { "name": "silent", "version": "3.0.0", "license": null },
     ]});
     let faults = faults(&metadata);
-    let starts: Vec<_> = faults
-        .iter()
-        .map(|fault| fault.split(": do").next().unwrap())
-        .collect();
-    assert_eq!(
-        starts,
-        ["copyleft 2.0.0: AGPL-3.0-only", "silent 3.0.0: no licence"]
-    );
+    let starts: Vec<_> = faults.iter().map(|fault| fault.split(": do").next().unwrap()).collect();
+    assert_eq!(starts, ["copyleft 2.0.0: AGPL-3.0-only", "silent 3.0.0: no licence"]);
 }

@@ -18,12 +18,7 @@ fn hold(rule: Rule) {
 }
 
 fn report(faults: &[String]) {
-    assert!(
-        faults.is_empty(),
-        "{} to fix:\n{}",
-        faults.len(),
-        faults.join("\n")
-    );
+    assert!(faults.is_empty(), "{} to fix:\n{}", faults.len(), faults.join("\n"));
 }
 
 #[test]
@@ -118,9 +113,5 @@ fn layers_are_kept() {
 fn the_tree_of_the_binary_is_small() {
     let crates = dependencies::tree(metadata::get(), "trueup-cli");
     let limit = 120;
-    assert!(
-        crates.len() < limit,
-        "{} crates, {limit} or more is too many:\n{crates:#?}",
-        crates.len()
-    );
+    assert!(crates.len() < limit, "{} crates, {limit} or more is too many:\n{crates:#?}", crates.len());
 }

@@ -12,14 +12,7 @@ pub fn get() -> &'static Value {
     static METADATA: OnceLock<Value> = OnceLock::new();
     METADATA.get_or_init(|| {
         let target = host();
-        let args = [
-            "metadata",
-            "--format-version=1",
-            "--locked",
-            "--offline",
-            "--filter-platform",
-            &target,
-        ];
+        let args = ["metadata", "--format-version=1", "--locked", "--offline", "--filter-platform", &target];
         serde_json::from_str(&output(env!("CARGO"), &args)).expect("cargo writes JSON")
     })
 }
@@ -31,16 +24,9 @@ fn host() -> String {
 }
 
 fn output(program: &str, args: &[&str]) -> String {
-    let output = Command::new(program)
-        .args(args)
-        .current_dir(workspace::root())
-        .output();
+    let output = Command::new(program).args(args).current_dir(workspace::root()).output();
     let output = output.unwrap_or_else(|error| panic!("{program}: {error}"));
-    assert!(
-        output.status.success(),
-        "{program} {args:?}: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{program} {args:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("the output is UTF-8")
 }
 
@@ -51,7 +37,5 @@ pub fn list<'a>(value: &'a Value, field: &str) -> &'a [Value] {
 
 /// A text field.
 pub fn text<'a>(value: &'a Value, field: &str) -> &'a str {
-    value[field]
-        .as_str()
-        .unwrap_or_else(|| panic!("no text `{field}` in {value}"))
+    value[field].as_str().unwrap_or_else(|| panic!("no text `{field}` in {value}"))
 }

@@ -16,17 +16,11 @@ pub fn file_length(file: &Source) -> Vec<String> {
     let lines = file.lines_before_tests;
     let long = !file.is_test() && lines > FILE_LINES_MAX;
     let problem = format!("{lines} lines, at most {FILE_LINES_MAX}: split it by noun or verb");
-    if long {
-        vec![file.fault_on(1, &problem)]
-    } else {
-        Vec::new()
-    }
+    if long { vec![file.fault_on(1, &problem)] } else { Vec::new() }
 }
 
 pub fn function_length(file: &Source) -> Vec<String> {
-    let starts = file
-        .words()
-        .filter(|word| word.text == "fn" && file.ships(word.at));
+    let starts = file.words().filter(|word| word.text == "fn" && file.ships(word.at));
     starts
         .filter_map(|word| {
             let end = body_end(&file.code[word.at..])? + word.at;
@@ -88,16 +82,12 @@ pub fn banner(file: &Source) -> Vec<String> {
         Some(_) => return Vec::new(),
     };
     let faulty = lines.lines().enumerate().filter(|(_, line)| marked(line));
-    faulty
-        .map(|(at, _)| file.fault_on(at + 1, "no banners: delete the line, or split the file"))
-        .collect()
+    faulty.map(|(at, _)| file.fault_on(at + 1, "no banners: delete the line, or split the file")).collect()
 }
 
 /// Whether a text opens with four of the same rule mark.
 fn is_ruled(body: &str) -> bool {
-    ["====", "----", "****", "~~~~", "____", "####", "————", "────"]
-        .iter()
-        .any(|rule| body.starts_with(rule))
+    ["====", "----", "****", "~~~~", "____", "####", "————", "────"].iter().any(|rule| body.starts_with(rule))
 }
 
 pub fn unfinished(file: &Source) -> Vec<String> {
@@ -109,57 +99,39 @@ pub fn unfinished(file: &Source) -> Vec<String> {
     let words = file.words().filter(|word| is_macro(word) || is_ignored(word));
     let in_code = words.map(|word| file.fault(word.at, &format!("finish it: no `{}`", word.text)));
     let is_untested = |line: &str| line.contains("```ignore");
-    let lines = file
-        .comments
-        .lines()
-        .enumerate()
-        .filter(|(_, line)| is_untested(line));
+    let lines = file.comments.lines().enumerate().filter(|(_, line)| is_untested(line));
     let in_docs = lines.map(|(at, _)| file.fault_on(at + 1, "make the example run, or mark it as text"));
     in_code.chain(in_docs).collect()
 }
 
 pub fn item_name(file: &Source) -> Vec<String> {
     let is_vague = |kind: &str, name: &str| match kind {
-        "struct" | "enum" | "trait" | "type" => ["Manager", "Handler", "Processor", "Service"]
-            .iter()
-            .any(|vague| name.contains(vague)),
+        "struct" | "enum" | "trait" | "type" => {
+            ["Manager", "Handler", "Processor", "Service"].iter().any(|vague| name.contains(vague))
+        }
         "fn" => name.starts_with("process_") || name.starts_with("handle_"),
         _ => false,
     };
     let pairs = file.words().zip(file.words().skip(1));
     pairs
         .filter(|(kind, name)| is_vague(kind.text, name.text))
-        .map(|(_, name)| {
-            file.fault(
-                name.at,
-                &format!("`{}` says nothing: use a domain word", name.text),
-            )
-        })
+        .map(|(_, name)| file.fault(name.at, &format!("`{}` says nothing: use a domain word", name.text)))
         .collect()
 }
 
 pub fn module_name(file: &Source) -> Vec<String> {
     let is_vague = |name: &str| {
-        matches!(
-            name,
-            "core" | "common" | "utils" | "util" | "types" | "models" | "helpers" | "misc"
-        )
+        matches!(name, "core" | "common" | "utils" | "util" | "types" | "models" | "helpers" | "misc")
     };
     if !file.is_rust() {
         return Vec::new();
     }
     let problem = |name: &str| format!("`{name}` is no job: name the module for what it does");
-    let parts = file
-        .path
-        .split('/')
-        .map(|part| part.trim_end_matches(".rs"))
-        .filter(|part| is_vague(part));
+    let parts = file.path.split('/').map(|part| part.trim_end_matches(".rs")).filter(|part| is_vague(part));
     let pairs = file.words().zip(file.words().skip(1));
     let inline = pairs.filter(|(kind, name)| kind.text == "mod" && is_vague(name.text));
     let in_path = parts.map(|part| file.fault_on(1, &problem(part)));
-    in_path
-        .chain(inline.map(|(_, name)| file.fault(name.at, &problem(name.text))))
-        .collect()
+    in_path.chain(inline.map(|(_, name)| file.fault(name.at, &problem(name.text)))).collect()
 }
 
 pub fn allowed_lint(file: &Source) -> Vec<String> {
@@ -170,44 +142,27 @@ pub fn allowed_lint(file: &Source) -> Vec<String> {
     let words = file.words().filter(is_allowed);
     words
         .map(|word| {
-            file.fault(
-                word.at,
-                "write `#[expect(…, reason = \"…\")]`, which goes when its cause goes",
-            )
+            file.fault(word.at, "write `#[expect(…, reason = \"…\")]`, which goes when its cause goes")
         })
         .collect()
 }
 
 pub fn sql(file: &Source) -> Vec<String> {
-    let verbs = [
-        ("SELECT", "FROM"),
-        ("INSERT", "INTO"),
-        ("DELETE", "FROM"),
-        ("UPDATE", "SET"),
-        ("CREATE", "TABLE"),
-    ];
+    let verbs =
+        [("SELECT", "FROM"), ("INSERT", "INTO"), ("DELETE", "FROM"), ("UPDATE", "SET"), ("CREATE", "TABLE")];
     let holder = crate_of(&file.path);
     if !file.path.contains("/src/") || holder.is_none() || holder == Some("store") {
         return Vec::new();
     }
-    let words: Vec<_> = source::words(&file.strings)
-        .filter(|word| file.ships(word.at))
-        .collect();
+    let words: Vec<_> = source::words(&file.strings).filter(|word| file.ships(word.at)).collect();
     let is_query = |at: &usize| {
         let window = &words[*at..words.len().min(*at + 40)];
         let later = |second: &str| window.iter().any(|word| word.text == second);
-        verbs
-            .iter()
-            .any(|(first, second)| window[0].text == *first && later(second))
+        verbs.iter().any(|(first, second)| window[0].text == *first && later(second))
     };
     let faulty = (0..words.len()).filter(is_query);
     faulty
-        .map(|at| {
-            file.fault_on(
-                line_at(&file.strings, words[at].at),
-                "move the SQL to `crates/store`",
-            )
-        })
+        .map(|at| file.fault_on(line_at(&file.strings, words[at].at), "move the SQL to `crates/store`"))
         .collect()
 }
 
@@ -222,12 +177,7 @@ pub fn environment(file: &Source) -> Vec<String> {
     };
     let words = file.words().filter(reads);
     words
-        .map(|word| {
-            file.fault(
-                word.at,
-                "only `cli` reads the environment: take it as an argument",
-            )
-        })
+        .map(|word| file.fault(word.at, "only `cli` reads the environment: take it as an argument"))
         .collect()
 }
 
@@ -235,10 +185,7 @@ pub fn sleeping(file: &Source) -> Vec<String> {
     let sleeps = |word: &Word| {
         word.text == "sleep" && file.code[word.at..].starts_with("sleep(") && !file.ships(word.at)
     };
-    file.words()
-        .filter(sleeps)
-        .map(|word| file.fault(word.at, "wait for a signal, do not sleep"))
-        .collect()
+    file.words().filter(sleeps).map(|word| file.fault(word.at, "wait for a signal, do not sleep")).collect()
 }
 
 pub fn machine_path(file: &Source) -> Vec<String> {
@@ -246,10 +193,8 @@ pub fn machine_path(file: &Source) -> Vec<String> {
     let names_one = |line: &str| {
         ["/home", "/root", "/work"].iter().any(|folder| {
             line.match_indices(folder).any(|(at, _)| {
-                let (before, after) = (
-                    line[..at].chars().next_back(),
-                    line[at + folder.len()..].chars().next(),
-                );
+                let (before, after) =
+                    (line[..at].chars().next_back(), line[at + folder.len()..].chars().next());
                 !before.is_some_and(is_part) && (after == Some('/') || !after.is_some_and(is_part))
             })
         })
@@ -258,19 +203,9 @@ pub fn machine_path(file: &Source) -> Vec<String> {
 }
 
 pub fn registry(file: &Source) -> Vec<String> {
-    let hosts = [
-        "crates.io",
-        "pypi.org",
-        "pythonhosted.org",
-        "npmjs.org",
-        "npmjs.com",
-    ];
+    let hosts = ["crates.io", "pypi.org", "pythonhosted.org", "npmjs.org", "npmjs.com"];
     let names_one = |line: &str| hosts.iter().any(|host| line.contains(host));
-    lines_with(
-        file,
-        names_one,
-        "name the package, not the registry: that is the reader's own setting",
-    )
+    lines_with(file, names_one, "name the package, not the registry: that is the reader's own setting")
 }
 
 /// The faulty lines of any text; the lock file is not written by hand.
@@ -293,11 +228,7 @@ pub fn code_map(crates: &[String], map: &Source) -> Vec<String> {
         })
         .collect();
     let absent = crates.iter().filter(|name| !named.contains(&name.as_str()));
-    let gone = named
-        .iter()
-        .filter(|name| !crates.iter().any(|existing| existing == *name));
+    let gone = named.iter().filter(|name| !crates.iter().any(|existing| existing == *name));
     let absent = absent.map(|name| map.fault_on(1, &format!("add `crates/{name}` to the code map")));
-    absent
-        .chain(gone.map(|name| map.fault_on(1, &format!("there is no `crates/{name}`"))))
-        .collect()
+    absent.chain(gone.map(|name| map.fault_on(1, &format!("there is no `crates/{name}`")))).collect()
 }

@@ -68,9 +68,7 @@ impl Source {
 
     /// Whether the whole file is tests.
     pub fn is_test(&self) -> bool {
-        self.path
-            .split('/')
-            .any(|part| part == "tests" || part == "tests.rs" || part == "benches")
+        self.path.split('/').any(|part| part == "tests" || part == "tests.rs" || part == "benches")
     }
 
     /// Whether the line with this offset into `code` is part of what ships.
@@ -97,9 +95,7 @@ impl Source {
 }
 
 fn is_rust(path: &str) -> bool {
-    Path::new(path)
-        .extension()
-        .is_some_and(|extension| extension == "rs")
+    Path::new(path).extension().is_some_and(|extension| extension == "rs")
 }
 
 /// The line of an offset, from 1.
@@ -115,10 +111,7 @@ pub fn words(text: &str) -> impl Iterator<Item = Word<'_>> {
         let start = at + text[at..].find(is_word)?;
         let length = text[start..].find(|c| !is_word(c)).unwrap_or(text.len() - start);
         at = start + length;
-        Some(Word {
-            text: &text[start..at],
-            at: start,
-        })
+        Some(Word { text: &text[start..at], at: start })
     })
 }
 
@@ -126,9 +119,7 @@ pub fn words(text: &str) -> impl Iterator<Item = Word<'_>> {
 fn lines_before_tests(code: &str) -> usize {
     let lines: Vec<_> = code.lines().map(str::trim).collect();
     let is_tests = |at: usize| {
-        let item = lines[at + 1..]
-            .iter()
-            .find(|line| !line.is_empty() && !line.starts_with("#["));
+        let item = lines[at + 1..].iter().find(|line| !line.is_empty() && !line.starts_with("#["));
         lines[at] == "#[cfg(test)]" && item.is_some_and(|item| item.contains("mod ") && item.ends_with('{'))
     };
     (0..lines.len()).find(|&at| is_tests(at)).unwrap_or(lines.len())
@@ -163,10 +154,7 @@ fn token(rest: &[char], before: Option<char>) -> (usize, usize, usize, Part) {
         let opening = hashes + 2;
         let close: Vec<_> = iter::once('"').chain(iter::repeat_n('#', hashes)).collect();
         let body = &rest[opening..];
-        let inside = body
-            .windows(close.len())
-            .position(|window| window == close)
-            .unwrap_or(body.len());
+        let inside = body.windows(close.len()).position(|window| window == close).unwrap_or(body.len());
         (opening, inside, close.len(), Part::Str)
     } else if starts("\"") {
         (1, quoted(&rest[1..], '"'), 1, Part::Str)
@@ -179,11 +167,7 @@ fn token(rest: &[char], before: Option<char>) -> (usize, usize, usize, Part) {
 
 /// The number of hashes of the raw string that starts here, if one does.
 fn raw_string(rest: &[char]) -> Option<usize> {
-    let hashes = rest
-        .strip_prefix(&['r'])?
-        .iter()
-        .take_while(|&&c| c == '#')
-        .count();
+    let hashes = rest.strip_prefix(&['r'])?.iter().take_while(|&&c| c == '#').count();
     (rest.get(hashes + 1) == Some(&'"')).then_some(hashes)
 }
 

@@ -7,14 +7,7 @@ use std::sync::OnceLock;
 use crate::source::Source;
 
 /// Folders that are built, fetched or generated; `bench/data` is what the benchmarks make.
-const NOT_OURS: [&str; 6] = [
-    ".git",
-    "target",
-    "node_modules",
-    "__pycache__",
-    ".venv",
-    "bench/data",
-];
+const NOT_OURS: [&str; 6] = [".git", "target", "node_modules", "__pycache__", ".venv", "bench/data"];
 
 /// What larger files hold is data, not text that somebody wrote.
 const TEXT_BYTES_MAX: u64 = 1 << 20;
@@ -22,10 +15,7 @@ const TEXT_BYTES_MAX: u64 = 1 << 20;
 /// The top folder of the workspace.
 pub fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.ancestors()
-        .nth(2)
-        .expect("testkit is two folders below the root")
-        .to_path_buf()
+    here.ancestors().nth(2).expect("testkit is two folders below the root").to_path_buf()
 }
 
 /// Every text file, read once.
@@ -34,21 +24,15 @@ pub fn files() -> &'static [Source] {
     FILES.get_or_init(|| {
         let mut files = Vec::new();
         collect(&root(), "", &mut files);
-        assert!(
-            files.iter().any(|file| file.path == "Cargo.toml"),
-            "not at the root of the workspace"
-        );
+        assert!(files.iter().any(|file| file.path == "Cargo.toml"), "not at the root of the workspace");
         files
     })
 }
 
 /// The names of the folders in `crates`.
 pub fn crates() -> Vec<String> {
-    let mut names: Vec<_> = files()
-        .iter()
-        .filter_map(|file| crate_of(&file.path))
-        .map(str::to_owned)
-        .collect();
+    let mut names: Vec<_> =
+        files().iter().filter_map(|file| crate_of(&file.path)).map(str::to_owned).collect();
     names.sort();
     names.dedup();
     names
@@ -56,16 +40,12 @@ pub fn crates() -> Vec<String> {
 
 /// The crate that a file belongs to.
 pub fn crate_of(path: &str) -> Option<&str> {
-    path.strip_prefix("crates/")?
-        .split_once('/')
-        .map(|(name, _)| name)
+    path.strip_prefix("crates/")?.split_once('/').map(|(name, _)| name)
 }
 
 fn collect(folder: &Path, prefix: &str, files: &mut Vec<Source>) {
     let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-    let mut entries: Vec<_> = entries
-        .map(|entry| entry.expect("a folder can be listed"))
-        .collect();
+    let mut entries: Vec<_> = entries.map(|entry| entry.expect("a folder can be listed")).collect();
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
         let name = entry.file_name().into_string().expect("file names are UTF-8");

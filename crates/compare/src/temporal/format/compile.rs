@@ -42,11 +42,7 @@ const KNOWN: &str =
     "use %Y %y %m %b %B %d %e %j %H %I %M %S %f %p %z %s %a %A %F %T %R %D, and %% for a percent sign";
 
 pub(super) fn compile(format: &str) -> Result<Format, FormatError> {
-    let mut compiler = Compiler {
-        format,
-        steps: Vec::new(),
-        seen: Vec::new(),
-    };
+    let mut compiler = Compiler { format, steps: Vec::new(), seen: Vec::new() };
     let mut rest = format.as_bytes();
     while let [first, behind @ ..] = rest {
         rest = if *first == b'%' {
@@ -59,10 +55,7 @@ pub(super) fn compile(format: &str) -> Result<Format, FormatError> {
     let kind = compiler.kind()?;
     let mut steps = compiler.steps;
     pad_adjacent_numbers(&mut steps);
-    Ok(Format {
-        steps: joined(&steps),
-        kind,
-    })
+    Ok(Format { steps: joined(&steps), kind })
 }
 
 /// A part of a date or time that a format may have once.
@@ -175,10 +168,7 @@ impl Compiler<'_> {
 
     fn part(&mut self, part: Part, step: Step) -> Result<(), FormatError> {
         if self.seen.iter().any(|seen| seen.name() == part.name()) {
-            return Err(FormatError::Repeated {
-                format: self.format.to_owned(),
-                part: part.name(),
-            });
+            return Err(FormatError::Repeated { format: self.format.to_owned(), part: part.name() });
         }
         self.seen.push(part);
         self.steps.push(step);
@@ -200,11 +190,7 @@ impl Compiler<'_> {
         } else {
             KNOWN
         };
-        FormatError::Specifier {
-            format: self.format.to_owned(),
-            specifier: format!("%{specifier}"),
-            hint,
-        }
+        FormatError::Specifier { format: self.format.to_owned(), specifier: format!("%{specifier}"), hint }
     }
 
     fn has(&self, part: Part) -> bool {
@@ -226,10 +212,7 @@ impl Compiler<'_> {
         if self.has(Part::UnixSeconds) {
             // Whatever else the format says would contradict the count or repeat it.
             return if has_date || has_time {
-                Err(FormatError::Repeated {
-                    format: self.format.to_owned(),
-                    part: "date or time",
-                })
+                Err(FormatError::Repeated { format: self.format.to_owned(), part: "date or time" })
             } else {
                 Ok(TemporalKind::Instant)
             };
@@ -257,10 +240,7 @@ impl Compiler<'_> {
         }
         if self.has(Part::DayOfYear) {
             if self.has(Part::Month) || self.has(Part::Day) {
-                return Err(FormatError::Repeated {
-                    format: self.format.to_owned(),
-                    part: Part::Day.name(),
-                });
+                return Err(FormatError::Repeated { format: self.format.to_owned(), part: Part::Day.name() });
             }
             return Ok(());
         }
@@ -295,11 +275,7 @@ impl Compiler<'_> {
     }
 
     fn missing(&self, part: &'static str, hint: &'static str) -> FormatError {
-        FormatError::Missing {
-            format: self.format.to_owned(),
-            part,
-            hint,
-        }
+        FormatError::Missing { format: self.format.to_owned(), part, hint }
     }
 }
 
@@ -317,10 +293,8 @@ fn composite(letter: u8) -> Option<&'static str> {
 /// Makes numbers with nothing between them take exactly two digits each, since nothing else tells them apart.
 fn pad_adjacent_numbers(steps: &mut [Step]) {
     let is_numeric = |step: &Step| {
-        !matches!(
-            step,
-            Step::Literal(_) | Step::Padding | Step::MonthName | Step::Weekday | Step::Meridiem
-        ) && !matches!(step, Step::PointFraction | Step::Offset)
+        !matches!(step, Step::Literal(_) | Step::Padding | Step::MonthName | Step::Weekday | Step::Meridiem)
+            && !matches!(step, Step::PointFraction | Step::Offset)
     };
     for index in 0..steps.len() {
         let follows = index > 0 && is_numeric(&steps[index - 1]);
@@ -347,14 +321,7 @@ fn joint(steps: &[Step; 5]) -> Option<Step> {
     const fn number(field: Field) -> Step {
         Step::Number { field, padded: false }
     }
-    let [
-        first,
-        Step::Literal(separator),
-        second,
-        Step::Literal(other),
-        third,
-    ] = *steps
-    else {
+    let [first, Step::Literal(separator), second, Step::Literal(other), third] = *steps else {
         return None;
     };
     if separator != other || separator.is_ascii_digit() {
@@ -393,48 +360,26 @@ mod tests {
             ("%H:%M", Time),
             ("%r", Time),
         ] {
-            assert_eq!(
-                Format::compile(format).map(|format| format.kind()),
-                Ok(kind),
-                "{format}"
-            );
+            assert_eq!(Format::compile(format).map(|format| format.kind()), Ok(kind), "{format}");
         }
     }
 
     #[test]
     fn faulty_formats_come_with_a_hint() {
         for (format, expected) in [
-            (
-                "%Y-%m-%Q",
-                "`%Q` in the date format `%Y-%m-%Q` is not known; use %Y %y",
-            ),
+            ("%Y-%m-%Q", "`%Q` in the date format `%Y-%m-%Q` is not known; use %Y %y"),
             ("%Y-%m-%d %4q", "`%4q` in the date format"),
             ("%Y-%m-%", "`%` in the date format"),
             ("%Y-%m-%é", "`%é` in the date format"),
-            (
-                "%F %T %Z",
-                "`%Z` in the date format `%F %T %Z` is not known; names of zones are not unique",
-            ),
+            ("%F %T %Z", "`%Z` in the date format `%F %T %Z` is not known; names of zones are not unique"),
             ("%G-W%V-%u", "`%G` in the date format"),
-            (
-                "",
-                "the date format `` has no year; specifiers begin with a percent sign",
-            ),
-            (
-                "YYYY-MM-DD",
-                "the date format `YYYY-MM-DD` has no year; specifiers begin with a percent sign",
-            ),
+            ("", "the date format `` has no year; specifiers begin with a percent sign"),
+            ("YYYY-MM-DD", "the date format `YYYY-MM-DD` has no year; specifiers begin with a percent sign"),
             ("%m/%Y", "the date format `%m/%Y` has no day; add %d"),
-            (
-                "%Y-%M-%d",
-                "the date format `%Y-%M-%d` has no month; add %m (%M is the minute)",
-            ),
+            ("%Y-%M-%d", "the date format `%Y-%M-%d` has no month; add %m (%M is the minute)"),
             ("%d/%m", "the date format `%d/%m` has no year"),
             ("%F %I:%M", "the date format `%F %I:%M` has no AM or PM; add %p"),
-            (
-                "%F %H:%M %p",
-                "the date format `%F %H:%M %p` has no hour from 1 to 12",
-            ),
+            ("%F %H:%M %p", "the date format `%F %H:%M %p` has no hour from 1 to 12"),
             ("%F %H", "the date format `%F %H` has no minute"),
             ("%F %M:%S", "the date format `%F %M:%S` has no hour"),
             ("%F %R%.f", "the date format `%F %R%.f` has no second"),
@@ -442,10 +387,7 @@ mod tests {
             ("%T%z", "the date format `%T%z` has no date"),
             ("%d/%d/%Y", "the date format `%d/%d/%Y` has more than one day"),
             ("%F %y", "the date format `%F %y` has more than one year"),
-            (
-                "%F %H:%M:%I %p",
-                "the date format `%F %H:%M:%I %p` has more than one hour",
-            ),
+            ("%F %H:%M:%I %p", "the date format `%F %H:%M:%I %p` has more than one hour"),
             ("%Y-%m %j", "the date format `%Y-%m %j` has more than one day"),
             ("%s %F", "the date format `%s %F` has more than one date or time"),
         ] {

@@ -1,0 +1,48 @@
+//! Which option helps when a source cannot be read.
+
+use std::io::ErrorKind;
+
+use trueup_extract::{Error, Problem};
+
+/// What to write on the command line, for the source of this name.
+pub fn of(source: &str, error: &Error) -> Option<String> {
+    match error {
+        Error::UnknownFormat { .. } => Some(format!("--input-format {source}:csv, if that is what it is")),
+        Error::Encoding { .. } => Some(format!("--encoding {source}:latin1")),
+        Error::Text { problem, .. } => of_text(source, problem),
+        Error::Empty { .. } => Some("an empty source is a header without rows".to_owned()),
+        Error::Spool { source: cause, .. } => of_temporary_files(cause.kind()),
+        _ => None,
+    }
+}
+
+fn of_text(source: &str, problem: &Problem) -> Option<String> {
+    match problem {
+        Problem::Ragged { .. } | Problem::TooLong { .. } => Some(format!(
+            "if something else is between or around the fields: --delimiter '{source}:;', --quote \"{source}:'\""
+        )),
+        Problem::Unclosed | Problem::AfterQuote => Some(format!(
+            "if quotes mean nothing in it, name a character that is not in it: --quote '{source}:^'"
+        )),
+        Problem::Utf8 | Problem::Encoding(_) => Some(format!("--encoding {source}:latin1, or another")),
+        Problem::EmptyName(_) | Problem::SameName(_) => {
+            Some(format!("if the first line is data: --no-header={source}"))
+        }
+        Problem::Json(_) => Some(format!("if it is no JSON: --input-format {source}:csv")),
+        Problem::SameKey(_) => None,
+    }
+}
+
+/// What helps when temporary files cannot be written.
+pub fn of_temporary_files(kind: ErrorKind) -> Option<String> {
+    match kind {
+        ErrorKind::NotFound
+        | ErrorKind::NotADirectory
+        | ErrorKind::PermissionDenied
+        | ErrorKind::ReadOnlyFilesystem => {
+            Some("set TMPDIR to a directory that can be written to".to_owned())
+        }
+        ErrorKind::StorageFull => Some("free some space there, or set TMPDIR to another disk".to_owned()),
+        _ => None,
+    }
+}

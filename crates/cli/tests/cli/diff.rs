@@ -1,0 +1,169 @@
+//! `trueup diff` from end to end: real files in, exit code, report and break file out.
+
+use std::fs;
+use std::process::Command;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+use parquet::arrow::ArrowWriter;
+
+use crate::place::{Place, with};
+use crate::schema;
+
+#[test]
+fn a_table_of_what_differs() {
+    let place = Place::with_ledger_and_bank();
+    insta::assert_snapshot!(place.shown(&with(&["--tolerance", "amount=0.01"])), @r#"
+    exit 1
+    UNMATCHED: 1 of 5 groups match, 2 outside a tolerance, 2 absent somewhere
+
+    Sources
+      source  rows  unmatched  from        read as
+      ledger     4          1  ledger.csv  CSV, delimiter ',', UTF-8, header
+      bank       4          1  bank.csv    CSV, delimiter ',', UTF-8, header
+
+    Columns with breaks
+      column  rule           outside  share  largest difference  total ledger  total bank
+      amount  ABSOLUTE 0.01        1  33.3%                0.05           100      120.06
+      note    EXACT                1  33.3%
+
+    Breaks
+      txn_id  column   ledger   bank     difference
+      1       amount   10.00    10.05    0.05
+                           ^        ^
+      3       (group)  present  absent
+      4       note     NULL     ''
+      5       (group)  absent   present
+    "#);
+}
+
+#[test]
+fn equal_files_exit_with_0() {
+    let place = Place::with_ledger_and_bank();
+    insta::assert_snapshot!(place.shown(&["ledger.csv", "ledger.csv", "--key", "txn_id"]), @r#"
+    exit 0
+    MATCHED: 4 of 4 groups match
+
+    Sources
+      source    rows  unmatched  from        read as
+      source_0     4          0  ledger.csv  CSV, delimiter ',', UTF-8, header
+      source_1     4          0  ledger.csv  CSV, delimiter ',', UTF-8, header
+    "#);
+}
+
+#[test]
+fn json_follows_its_schema() {
+    let place = Place::with_ledger_and_bank();
+    let measures = ["--measure", "sum(amount),count(*)", "--tolerance", "sum(amount)=0.5%,base=smaller"];
+    let cases: [&[&'static str]; 4] = [&[], &["--tolerance", "amount=0.010"], &measures, &["--limit", "0"]];
+    for more in cases {
+        let mut arguments = with(more);
+        arguments.extend(["--format", "json"]);
+        let output = place.diff(&arguments);
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{more:?}: {errors}");
+        let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(schema::violations(&json), Vec::<String>::new(), "{more:?}");
+        assert_eq!(json["rows_compared"], 5, "{more:?}");
+        assert_eq!(json["join_stats"]["unmatched_by_source"]["bank"], 1, "{more:?}");
+    }
+}
+
+#[test]
+fn tolerances_keep_their_digits_in_json() {
+    let place = Place::with_ledger_and_bank();
+    let output =
+        place.diff(&with(&["--tolerance", "amount=12345678901234567.0000000000000001", "--format", "json"]));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("\"tolerance_value\": 12345678901234567.0000000000000001"), "{text}");
+}
+
+#[test]
+fn every_break_goes_to_the_file() {
+    let place = Place::with_ledger_and_bank();
+    let output = place.diff(&with(&["--tolerance", "amount=0.01", "--breaks", "breaks.csv", "--limit", "0"]));
+    assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+    insta::assert_snapshot!(fs::read_to_string(place.path().join("breaks.csv")).unwrap(), @r#"
+    txn_id,status,present_in,column,ledger,bank,difference,tolerance,rule
+    1,outside,"ledger, bank",amount,10.00,10.05,0.05,0.01,ABSOLUTE 0.01: ledger against bank
+    3,unmatched,ledger,amount,30.00,,,0.01,absent from bank
+    3,unmatched,ledger,ccy,USD,,,,absent from bank
+    3,unmatched,ledger,note,c,,,,absent from bank
+    4,outside,"ledger, bank",note,,"",,,EXACT: ledger against bank
+    5,unmatched,bank,amount,,50.00,,0.01,absent from ledger
+    5,unmatched,bank,ccy,,USD,,,absent from ledger
+    5,unmatched,bank,note,,e,,,absent from ledger
+    "#);
+    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 3);
+}
+
+#[test]
+fn a_break_file_without_breaks_has_the_columns() {
+    let place = Place::with_ledger_and_bank();
+    let sources = ["one=ledger.csv", "two=ledger.csv", "--key", "txn_id"];
+    assert!(place.shown(&[&sources[..], &["--breaks", "breaks.csv"]].concat()).starts_with("exit 0\n"));
+    assert_eq!(
+        fs::read_to_string(place.path().join("breaks.csv")).unwrap(),
+        "txn_id,status,present_in,column,one,two,difference,tolerance,rule\n"
+    );
+}
+
+#[test]
+fn the_report_goes_to_a_file_and_the_verdict_to_the_terminal() {
+    let place = Place::with_ledger_and_bank();
+    let shown = place.shown(&with(&["--format", "html", "--output", "report.html"]));
+    insta::assert_snapshot!(shown, @r#"
+    exit 1
+    UNMATCHED: 0 of 5 groups match, 3 outside a tolerance, 2 absent somewhere
+    "#);
+    assert!(fs::read_to_string(place.path().join("report.html")).unwrap().ends_with("</html>\n"));
+    assert_eq!(place.shown(&with(&["--format", "junit", "--output", "r.xml", "--quiet"])), "exit 1\n");
+}
+
+#[test]
+fn without_a_key_the_unique_columns_are_named() {
+    let place = Place::with_ledger_and_bank();
+    insta::assert_snapshot!(place.shown(&["ledger.csv", "bank.csv"]), @r#"
+    exit 2
+    error: there is no --key; unique in every source are:
+      txn_id
+      amount
+    hint: --key txn_id
+    "#);
+}
+
+#[test]
+fn a_rule_that_was_not_used_is_not_claimed() {
+    let place = Place::new(&[("b.csv", "id,x\n1,5\n2,seven\n")]);
+    let column = |values: [i64; 2]| Arc::new(Int64Array::from(values.to_vec())) as ArrayRef;
+    let batch = RecordBatch::try_from_iter([("id", column([1, 2])), ("x", column([5, 6]))]).unwrap();
+    let file = fs::File::create(place.path().join("a.parquet")).unwrap();
+    let mut writer = ArrowWriter::try_new(file, batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+
+    // Numbers against words are a finding, and compared exactly whatever their tolerance.
+    let sources = ["a=a.parquet", "b=b.csv", "--key", "id"];
+    let output = place.diff(&[&sources[..], &["--tolerance", "x=0.1", "--breaks", "breaks.csv"]].concat());
+    assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+    insta::assert_snapshot!(fs::read_to_string(place.path().join("breaks.csv")).unwrap(), @r#"
+    id,status,present_in,column,a,b,difference,tolerance,rule
+    2,outside,"a, b",x,6,seven,,,EXACT: a against b
+    "#);
+}
+
+#[test]
+fn every_option_is_in_the_docs() {
+    let help = Command::new(env!("CARGO_BIN_EXE_trueup")).args(["diff", "--help"]).output().unwrap();
+    let help = String::from_utf8(help.stdout).unwrap();
+    let docs = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/diff.md")).unwrap();
+    let options: Vec<&str> = (help.lines())
+        .filter(|line| line.trim_start().starts_with('-'))
+        .filter_map(|line| line.split_whitespace().find(|word| word.starts_with("--")))
+        .map(|word| word.split(['[', '=', ',']).next().unwrap())
+        .collect();
+    assert!(options.len() > 25, "{options:?}");
+    for option in options {
+        assert!(docs.contains(&format!("`{option}`")), "{option} is not in docs/diff.md");
+    }
+}

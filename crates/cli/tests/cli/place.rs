@@ -1,0 +1,59 @@
+//! A directory with sources, where `trueup` is run.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+const LEDGER: &str = "txn_id,amount,ccy,note\n1,10.00,EUR,a\n2,20.00,EUR,b\n3,30.00,USD,c\n4,40.00,USD,\n";
+const BANK: &str = "txn_id,amount,ccy,note\n2,20.01,EUR,b\n1,10.05,EUR,a\n5,50.00,USD,e\n4,40.00,USD,\"\"\n";
+
+/// The directory, gone with the test.
+pub struct Place(tempfile::TempDir);
+
+impl Place {
+    pub fn new(files: &[(&str, &str)]) -> Self {
+        let place = tempfile::tempdir().unwrap();
+        for (name, content) in files {
+            fs::write(place.path().join(name), content).unwrap();
+        }
+        Self(place)
+    }
+
+    pub fn with_ledger_and_bank() -> Self {
+        Self::new(&[("ledger.csv", LEDGER), ("bank.csv", BANK)])
+    }
+
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub fn diff(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_trueup"));
+        command.current_dir(self.path()).env_remove("NO_COLOR").arg("diff").args(arguments);
+        if !arguments.contains(&"--memory") {
+            command.args(["--memory", "64MiB"]);
+        }
+        command
+    }
+
+    /// Exit code, standard output, standard error.
+    pub fn shown(&self, arguments: &[&str]) -> String {
+        shown(self.diff(arguments))
+    }
+}
+
+const BOTH: [&str; 4] = ["ledger=ledger.csv", "bank=bank.csv", "--key", "txn_id"];
+
+pub fn with(more: &[&'static str]) -> Vec<&'static str> {
+    BOTH.iter().chain(more).copied().collect()
+}
+
+/// Exit code, standard output, standard error.
+pub fn shown(output: Output) -> String {
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    format!("exit {}\n{}{}", output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}

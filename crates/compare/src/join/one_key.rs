@@ -1,0 +1,119 @@
+//! More rows of one key than fit into memory.
+
+use super::Worker;
+use crate::aggregate::Aggregator;
+use crate::error::Error;
+use crate::partition::Chunk;
+use crate::record::{HEAD_WORDS, head, locator};
+use crate::sorter::Sorter;
+
+/// Equal rows that are remembered until it is known whether every source has as many; more are decided by value.
+const MOST_EQUAL_ROWS: usize = 1 << 18;
+/// What says where a row is: its source, and the start of its record.
+const PLACE_WORDS: usize = 1 + HEAD_WORDS;
+
+/// Rows of one key that are equal to each other.
+#[derive(Default)]
+struct Equal {
+    content: Vec<u8>,
+    /// Source and start of the record of each, as long as they are few.
+    rows: Vec<(usize, [u32; HEAD_WORDS])>,
+    counts: Vec<u64>,
+    are_many: bool,
+}
+
+impl Worker<'_> {
+    /// Marks the rows of a key that must not repeat, so that it can be named.
+    pub(super) fn name_one_key(&mut self, sources: Vec<Vec<Chunk>>) -> Result<(), Error> {
+        self.stream(sources, |worker, source, record| {
+            worker.join.broken[source].set(record);
+            Ok(())
+        })
+    }
+
+    /// Aggregates the rows as they stream by.
+    pub(super) fn aggregate_one_key(&mut self, sources: Vec<Vec<Chunk>>) -> Result<(), Error> {
+        let mut locators = vec![None; self.join.sources];
+        self.aggregators.iter_mut().for_each(Aggregator::clear);
+        self.stream(sources, |worker, source, record| {
+            locators[source] = Some(locator(record));
+            // Only looked at if more groups break than are remembered; then this one is decided by value, too.
+            worker.join.undecided[source].set(record);
+            worker.aggregators[source].add_record(worker.join.shape, record);
+            Ok(())
+        })?;
+        self.judge_aggregates(locators, &|| {})
+    }
+
+    /// Brings equal rows together on disk, and takes out those that every source has as many of.
+    pub(super) fn pair_one_key(&mut self, sources: Vec<Vec<Chunk>>) -> Result<(), Error> {
+        let mut sorter = Sorter::new(self.join.most_words * 4, self.join.budget);
+        self.stream(sources, |worker, source, record| {
+            sorter.push(|out| {
+                let content = worker.join.shape.layout.content(record);
+                out.extend(content.iter().flat_map(|word| word.to_be_bytes()));
+                out.extend((source as u32).to_be_bytes());
+                out.extend(head(record).iter().flat_map(|word| word.to_be_bytes()));
+            })
+        })?;
+        let mut rows = Sorter::merge(vec![sorter])?;
+        let mut equal = Equal { counts: vec![0; self.join.sources], ..Equal::default() };
+        while let Some(entry) = rows.next()? {
+            let (content, place) = entry.split_at(entry.len() - PLACE_WORDS * 4);
+            let mut words = place.as_chunks::<4>().0.iter().map(|word| u32::from_be_bytes(*word));
+            if content != equal.content {
+                self.take_equal(&mut equal);
+                equal.content = content.to_vec();
+            }
+            let source = words.next().unwrap_or_default() as usize;
+            equal.counts[source] += 1;
+            equal.rows.push((source, std::array::from_fn(|_| words.next().unwrap_or_default())));
+            if equal.rows.len() >= MOST_EQUAL_ROWS {
+                equal.are_many = true;
+                self.leave(&mut equal);
+            }
+        }
+        self.take_equal(&mut equal);
+        Ok(())
+    }
+
+    fn take_equal(&mut self, equal: &mut Equal) {
+        let everywhere = equal.counts.iter().all(|count| *count == equal.counts[0]);
+        if everywhere && !equal.are_many {
+            self.tally.matched += equal.counts[0];
+            equal.rows.clear();
+        } else {
+            self.leave(equal);
+        }
+        equal.counts.fill(0);
+        equal.are_many = false;
+    }
+
+    /// Leaves rows to be decided by value.
+    fn leave(&mut self, equal: &mut Equal) {
+        self.rows.1 += equal.rows.len() as u64;
+        equal.rows.drain(..).for_each(|(source, record)| self.join.undecided[source].set(&record));
+    }
+
+    /// Calls with every record, and counts the key.
+    fn stream(
+        &mut self,
+        sources: Vec<Vec<Chunk>>,
+        mut call: impl FnMut(&mut Self, usize, &[u32]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let (budget, stride) = (self.join.budget, self.join.shape.layout.stride());
+        let mut buffer = Vec::new();
+        for (source, chunks) in sources.into_iter().enumerate() {
+            let rows: usize = chunks.iter().map(Chunk::words).sum::<usize>() / stride;
+            self.count_key(source, rows as u64);
+            self.rows.0 += rows as u64;
+            for chunk in chunks {
+                for record in chunk.read(&mut buffer, budget)?.chunks_exact(stride) {
+                    call(self, source, record)?;
+                }
+                chunk.release(budget);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,8 @@
+//! What a comparison may use, what stops it, and what it leaves behind.
+
+mod cancelling;
+mod failures;
+mod ledger;
+mod memory;
+mod order;
+mod stage;

@@ -1,0 +1,79 @@
+//! Inputs far above the memory cap give the same answer, and leave nothing on the disk.
+
+use arrow_array::RecordBatch;
+use trueup_compare::{Aggregate, Error, Measure, Progress, Spec};
+
+use crate::ledger::{ledger, sides};
+use crate::stage::{Stage, by_id};
+
+const MEGABYTE: u64 = 1 << 20;
+
+/// Compares within 1 GB and within 8 MB, and gives the answer after checking that it is one.
+fn in_little_memory(spec: &Spec, sides: &[RecordBatch; 2]) -> trueup_compare::Comparison {
+    let temp = tempfile::tempdir().expect("a temporary directory");
+    let within = |memory| {
+        let stage = Stage { spec, memory, threads: 2, temp_dir: temp.path(), progress: &Progress::new(2) };
+        stage.answer(sides).expect("a comparison")
+    };
+    let (roomy, tight) = (within(1024 * MEGABYTE), within(8 * MEGABYTE));
+    assert_eq!(tight.0, roomy.0);
+    assert!(tight.1 == roomy.1, "other breaks in less memory");
+    assert_eq!(temp.path().read_dir().expect("the directory").count(), 0, "files are left");
+    roomy.0
+}
+
+#[test]
+fn many_keys_spill() {
+    let rows = 300_000;
+    let comparison = in_little_memory(&by_id(), &sides(rows));
+    assert_eq!(comparison.unmatched_by_source, [200, 0]);
+    let outside: Vec<_> =
+        comparison.measures.iter().map(|measure| (measure.name.as_str(), measure.outside)).collect();
+    assert_eq!(outside, [("amount", 300), ("note", 150)]);
+}
+
+/// 200,000 rows of one key a side, of which a few differ.
+fn one_key() -> [RecordBatch; 2] {
+    [0, 1].map(|side| {
+        ledger((0..200_000).map(move |row| {
+            let differs = side == 1 && row % 40_000 == 5;
+            (42, row % 1_000 + if differs { 1_000_000 } else { 0 }, Some(format!("note {}", row % 7)))
+        }))
+    })
+}
+
+#[test]
+fn one_key_repeated_is_paired() {
+    let comparison = in_little_memory(&by_id(), &one_key());
+    assert_eq!((comparison.rows_compared, comparison.rows_matched), (200_000, 199_995));
+    assert_eq!(comparison.measures[0].largest_difference.as_deref(), Some("10000"));
+    assert_eq!(comparison.key_report[0].duplicated_keys, 1);
+}
+
+#[test]
+fn one_key_repeated_is_aggregated() {
+    let measure =
+        |name: &str, aggregate, column: &str| Measure { name: name.into(), aggregate, column: column.into() };
+    let measures =
+        vec![measure("sum", Aggregate::Sum, "amount"), measure("notes", Aggregate::CountDistinct, "note")];
+    let comparison = in_little_memory(&Spec { measures, ..by_id() }, &one_key());
+    assert_eq!((comparison.rows_compared, comparison.measures[1].outside), (1, 0));
+    assert_eq!(comparison.measures[0].largest_difference.as_deref(), Some("50000"));
+}
+
+#[test]
+fn nowhere_to_spill_is_an_error_that_says_where() {
+    let temp = tempfile::tempdir().expect("a temporary directory");
+    let file = temp.path().join("file");
+    std::fs::write(&file, "").expect("a file");
+    let sides = sides(100_000);
+    for temp_dir in [temp.path().join("missing"), file] {
+        let progress = &Progress::new(2);
+        let stage = Stage { spec: &by_id(), memory: MEGABYTE, threads: 2, temp_dir: &temp_dir, progress };
+        let error = stage.answer(&sides).expect_err("nowhere to spill");
+        assert!(matches!(error, Error::Spill { .. }), "{error:?}");
+        assert!(error.to_string().contains(&temp_dir.display().to_string()), "{error}");
+        let roomy = Stage { memory: 1024 * MEGABYTE, ..stage };
+        assert!(roomy.answer(&sides).is_ok(), "nothing needs to be spilled");
+    }
+}

@@ -1,0 +1,101 @@
+//! Keys are tuples; what repeats is paired, aggregated or refused.
+
+use trueup_compare::{Aggregate, Duplicates, Verdict};
+
+use crate::scene::{Scene, absolute, table, texts, whole};
+
+#[test]
+fn keys_are_tuples_and_null_is_a_key() {
+    let keyed = |first: &[&str], second: &[&str]| {
+        table([("k", texts(first)), ("l", texts(second)), ("v", whole(&vec![1; first.len()]))])
+    };
+    let with_key = |tables: [_; 2]| {
+        let mut scene = Scene::new(tables);
+        scene.spec.key.push("l".into());
+        scene
+    };
+    let scene = with_key([keyed(&["ab", "x"], &["c", "y"]), keyed(&["a", "x"], &["bc", "y"])]);
+    assert_eq!(scene.comparison().unmatched_by_source, [1, 1], "never concatenated");
+    assert_eq!(scene.broken(), ["a,bc", "ab,c"]);
+
+    let scene = with_key([
+        keyed(&["∅", "a", "∅", ""], &["x", "∅", "∅", "z"]),
+        keyed(&["a", "∅", "∅", "∅"], &["∅", "x", "∅", "z"]),
+    ]);
+    let comparison = scene.comparison();
+    assert_eq!(
+        (comparison.matched_groups, comparison.unmatched_by_source),
+        (3, vec![1, 1]),
+        "NULL is NULL and not the empty text"
+    );
+    assert_eq!(comparison.key_report.iter().map(|report| report.null_keys).collect::<Vec<_>>(), [3, 4]);
+}
+
+#[test]
+fn the_key_report_counts_keys_per_source() {
+    let tables = [&["a", "a", "a", "b", "b", "∅", "∅", "c"][..], &["a"], &[]];
+    let comparison = Scene::new(tables.map(|keys| table([("k", texts(keys))]))).comparison();
+    let counts: Vec<_> = comparison
+        .key_report
+        .iter()
+        .map(|report| [report.rows, report.distinct_keys, report.duplicated_keys, report.null_keys])
+        .collect();
+    assert_eq!(counts, [[8, 4, 3, 2], [1, 1, 0, 0], [0, 0, 0, 0]]);
+}
+
+#[test]
+fn type_drift_in_a_key_is_reported() {
+    let padded = table([("k", texts(&["007", "008"])), ("v", whole(&[1, 2]))]);
+    let bare = table([("k", texts(&["7", "8"])), ("v", whole(&[1, 2]))]);
+    let typed = table([("k", whole(&[7, 8])), ("v", whole(&[1, 2]))]);
+    for (other, findings) in [(bare, 0), (typed, 1)] {
+        let comparison = Scene::new([padded.clone(), other]).comparison();
+        let key = comparison.columns.iter().find(|column| column.name == "k").expect("the key");
+        assert_eq!(key.compared_as, Some("text"));
+        assert!(key.notes.iter().any(|note| note.contains("drift")), "{:?}", key.notes);
+        assert_eq!((comparison.matched_groups, comparison.findings.len()), (0, findings));
+        assert_eq!(comparison.verdict, Verdict::Unmatched);
+    }
+}
+
+#[test]
+fn repeated_keys_are_paired_aggregated_or_refused() {
+    let rows = |keys: &[i64], values: &[i64], more: &[i64]| {
+        table([("k", whole(keys)), ("v", whole(values)), ("w", whole(more))])
+    };
+    let left = rows(&[1, 1, 1, 2], &[10, 20, 30, 5], &[1, 2, 3, 0]);
+    let right = rows(&[1, 1, 1, 1, 2], &[30, 21, 10, 99, 5], &[3, 2, 1, 9, 0]);
+
+    let comparison = Scene::new([left.clone(), right.clone()]).comparison();
+    assert_eq!(
+        (comparison.rows_compared, comparison.matched_groups, comparison.rows_matched),
+        (5, 4, 3),
+        "never many-to-many"
+    );
+    assert_eq!(comparison.unmatched_by_source, [0, 1]);
+    let breaks = Scene::new([left.clone(), right.clone()]).breaks();
+    let pair = breaks.iter().find(|found| found.is_outside()).expect("the pair with one difference");
+    assert_eq!(pair.cells[0].values, [Some(Some("20".into())), Some(Some("21".into()))]);
+    assert!(pair.cells[1].outside.is_none());
+
+    let mut scene = Scene::new([left.clone(), right.clone()]);
+    scene.spec.duplicates = Some(Duplicates::Error);
+    let error = scene.run().expect_err("a repeated key");
+    assert!(error.contains('1'), "names the key: {error}");
+
+    let comparison = Scene::new([left, right]).measure(Aggregate::Sum, "v").comparison();
+    assert_eq!(
+        (comparison.rows_compared, comparison.rows_matched, comparison.measures[0].outside),
+        (2, 1, 1)
+    );
+}
+
+#[test]
+fn rows_beyond_the_search_are_paired_in_order() {
+    let table = |values: Vec<i64>| table([("k", whole(&vec![1; values.len()])), ("v", whole(&values))]);
+    let (even, odd): (Vec<i64>, Vec<i64>) =
+        ((0..100).map(|number| number * 2).collect(), (0..100).map(|number| number * 2 + 1).rev().collect());
+    let scene = Scene::new([table(even), table(odd)]).tolerance("v", absolute("1"));
+    let comparison = scene.comparison();
+    assert_eq!((comparison.matched_groups, comparison.rows_matched), (100, 100));
+}

@@ -1,0 +1,11 @@
+//! The sentences of the documentation on comparing, each as a case.
+
+mod concentration;
+mod held;
+mod inference;
+mod keys;
+mod numbers;
+mod report;
+mod scene;
+mod times;
+mod tolerances;

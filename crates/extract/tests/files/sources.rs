@@ -1,0 +1,171 @@
+//! What a path stands for: files, directories, globs, pipes; formats told by name and content; files of one source.
+
+use std::io::Write;
+
+use crate::reading::{detected, names, options, rows, some, table, write};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use trueup_extract::{Format, Options, open, open_reader};
+
+const CSV: &[u8] = b"id,name\n1,x\n2,y\n";
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn zstd(bytes: &[u8]) -> Vec<u8> {
+    zstd::encode_all(bytes, 3).unwrap()
+}
+
+#[test]
+fn formats_are_told_by_content_and_name() {
+    let twice = [gzip(b"id,name\n1,x\n"), gzip(b"2,y\n")].concat();
+    let frames = [zstd(b"id,name\n1,x\n"), zstd(b"2,y\n")].concat();
+    let json = b"{\"id\":1,\"name\":\"x\"}\n{\"id\":2,\"name\":\"y\"}\n";
+    let cases: &[(&str, Vec<u8>, &str)] = &[
+        ("t.csv", CSV.to_vec(), "CSV, delimiter ',', UTF-8, header"),
+        ("T.CSV", CSV.to_vec(), "CSV, delimiter ',', UTF-8, header"),
+        ("t.csv.gz", gzip(CSV), "CSV, delimiter ',', UTF-8, gzip, header"),
+        ("t.csv", gzip(CSV), "CSV, delimiter ',', UTF-8, gzip, header"),
+        ("t.csv.gz", twice, "CSV, delimiter ',', UTF-8, gzip, header"),
+        ("t.csv.gz", CSV.to_vec(), "CSV, delimiter ',', UTF-8, header"),
+        ("t.csv.zst", zstd(CSV), "CSV, delimiter ',', UTF-8, zstd, header"),
+        ("t.csv.zst", frames, "CSV, delimiter ',', UTF-8, zstd, header"),
+        ("t.jsonl", json.to_vec(), "JSON lines, UTF-8"),
+        ("t.ndjson.gz", gzip(json), "JSON lines, UTF-8, gzip"),
+        ("t.jsonl.zst", zstd(json), "JSON lines, UTF-8, zstd"),
+        ("t.log", json.to_vec(), "JSON lines, UTF-8"),
+        ("nameless", gzip(json), "JSON lines, UTF-8, gzip"),
+    ];
+    for (name, bytes, described) in cases {
+        for chunk in [8, 1 << 20] {
+            let table = table(name, bytes, &options(chunk)).unwrap();
+            assert_eq!(table.described(), *described, "{name}");
+            assert_eq!(rows(&table).unwrap(), some(&[&["1", "x"], &["2", "y"]]), "{name}");
+        }
+    }
+    let unknown = table("t.dat", CSV, &detected()).map(|_| ()).unwrap_err().to_string();
+    assert!(
+        unknown
+            .ends_with("t.dat: cannot tell the format; say which it is: csv, tsv, jsonl, parquet or arrow"),
+        "{unknown}"
+    );
+    let told = table("t.dat", CSV, &Options { format: Some(Format::Csv), ..detected() }).unwrap();
+    assert_eq!(rows(&told).unwrap().len(), 2);
+    assert_eq!("ndjson".parse(), Ok(Format::JsonLines));
+    assert!("xlsx".parse::<Format>().unwrap_err().to_string().contains("no format is called \"xlsx\""));
+}
+
+#[test]
+fn directories_and_globs_are_one_table() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path();
+    let all = root.to_str().unwrap();
+    write(root, "b.csv", b"name,id\nz,3\n");
+    write(root, "a.csv", CSV);
+    write(root, "sub/c.csv.gz", &gzip(b"id;name\n4;w\n"));
+    write(root, "sub/_SUCCESS", b"");
+    write(root, ".hidden.csv", b"other\n1\n");
+    write(root, "sub/readme.md", b"no data");
+    let table = open(all, &options(4)).unwrap();
+    assert_eq!(names(&table), ["id", "name"]);
+    assert_eq!(rows(&table).unwrap(), some(&[&["1", "x"], &["2", "y"], &["3", "z"], &["4", "w"]]));
+    assert_eq!(
+        table.described(),
+        "2 files: CSV, delimiter ',', UTF-8, header; CSV, delimiter ';', UTF-8, gzip, header"
+    );
+    let numbers: Vec<usize> =
+        crate::reading::parts(&table, &[1], None).unwrap().iter().map(|(number, _)| *number).collect();
+    assert_eq!(numbers, (0..numbers.len()).collect::<Vec<_>>());
+    for seed in 0..5 {
+        let everything = crate::reading::parts(&table, &[1, 0], None).unwrap();
+        let (selection, expected) = crate::reading::chosen(&everything, seed);
+        assert_eq!(crate::reading::parts(&table, &[1, 0], Some(&selection)).unwrap(), expected);
+        let fresh = open(all, &options(4)).unwrap();
+        assert_eq!(crate::reading::parts(&fresh, &[1, 0], Some(&selection)).unwrap(), expected);
+    }
+    let matched = open(&format!("{all}/*.csv"), &detected()).unwrap();
+    assert_eq!(rows(&matched).unwrap().len(), 3);
+    let deep = open(&format!("{all}/**/c.*"), &detected()).unwrap();
+    assert_eq!(rows(&deep).unwrap(), some(&[&["4", "w"]]));
+}
+
+#[test]
+fn what_is_not_there_or_does_not_fit_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path();
+    let at = |name: &str| root.join(name).to_str().unwrap().to_owned();
+    write(root, "ledger.csv", CSV);
+    write(root, "odd/a.csv", CSV);
+    write(root, "odd/b.csv", b"id,nmae\n1,x\n");
+    write(root, "short/a.csv", CSV);
+    write(root, "short/b.csv", b"id\n1\n");
+    write(root, "none/readme.md", b"no data");
+    let cases = [
+        (
+            at("ledgr.csv"),
+            format!("{}: no such file or directory; did you mean {}?", at("ledgr.csv"), at("ledger.csv")),
+        ),
+        (at("ledger.parquet"), format!("did you mean {}?", at("ledger.csv"))),
+        (at("unlike"), format!("{}: no such file or directory", at("unlike"))),
+        (at("*.parquet"), format!("{}: no file matches", at("*.parquet"))),
+        (at("***"), "not a pattern".to_owned()),
+        (at("none"), format!("{}: no data files below this directory", at("none"))),
+        (at("odd"), format!("{}: it has a column \"nmae\", unlike {}", at("odd/b.csv"), at("odd/a.csv"))),
+        (
+            at("short"),
+            format!("{}: it has no column \"name\", unlike {}", at("short/b.csv"), at("short/a.csv")),
+        ),
+    ];
+    for (path, expected) in cases {
+        let error = open(&path, &detected()).map(|_| ()).unwrap_err().to_string();
+        assert!(error.contains(&expected), "{error} instead of {expected}");
+    }
+    let beyond = open(&at("ledger.csv"), &detected()).unwrap();
+    let error = beyond.scan(&[2], None).map(|_| ()).unwrap_err().to_string();
+    assert!(error.contains("there is no column 2 among 2"), "{error}");
+}
+
+#[test]
+fn a_file_that_changes_between_scans_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = write(directory.path(), "t.csv", CSV);
+    let table = open(&path, &detected()).unwrap();
+    rows(&table).unwrap();
+    std::fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(b"3,z\n").unwrap();
+    let error = rows(&table).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        format!("{path}: the file changed while it was being read; run again when nobody writes to it")
+    );
+}
+
+#[test]
+fn a_reader_is_spooled_and_leaves_nothing_behind() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = Options { temp_dir: directory.path().to_owned(), ..options(4) };
+    let table = open_reader("standard input", CSV, &options).unwrap();
+    assert_eq!(rows(&table).unwrap(), some(&[&["1", "x"], &["2", "y"]]));
+    drop(table);
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
+    let nowhere = Options::new(directory.path().join("gone"));
+    let error = open_reader("standard input", CSV, &nowhere).map(|_| ()).unwrap_err().to_string();
+    assert!(error.starts_with("standard input: cannot be kept in "), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_read_like_a_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    let writer = std::thread::spawn({
+        let path = path.clone();
+        move || std::fs::write(path, CSV).unwrap()
+    });
+    let table = open(path.to_str().unwrap(), &detected()).unwrap();
+    writer.join().unwrap();
+    assert_eq!(rows(&table).unwrap(), some(&[&["1", "x"], &["2", "y"]]));
+}

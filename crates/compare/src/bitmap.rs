@@ -1,8 +1,9 @@
 //! A bit per row, set from any thread.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use arrow_buffer::BooleanBufferBuilder;
+use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
 
 use crate::ingest::Block;
 use crate::record::{fingerprint, locator};
@@ -35,37 +36,44 @@ impl Bitmap {
         }
     }
 
-    fn get(&self, locator: u32) -> bool {
-        self.words[locator as usize / 64].load(Ordering::Relaxed) & (1 << (locator % 64)) != 0
-    }
-
     /// The rows that are set.
     pub(crate) fn chosen(&self, blocks: &[Block]) -> Chosen {
-        Chosen {
-            rows: select(blocks, |locator| self.get(locator)),
-            keys: Some(self.keys.load(Ordering::Relaxed)),
+        let mut rows = Selection::new();
+        let mut by_part: Vec<&Block> = blocks.iter().collect();
+        by_part.sort_unstable_by_key(|block| (block.part, block.offset));
+        for blocks in by_part.chunk_by(|a, b| a.part == b.part) {
+            let mut bits = BooleanBufferBuilder::new(blocks.iter().map(|block| block.rows as usize).sum());
+            let any = blocks.iter().fold(false, |any, block| self.append(block, &mut bits) || any);
+            if any {
+                rows.insert(blocks[0].part, bits.finish());
+            }
         }
+        Chosen { rows, keys: Some(self.keys.load(Ordering::Relaxed)) }
+    }
+
+    /// Appends the bits of a block, many at once where none is set; says whether any is.
+    fn append(&self, block: &Block, bits: &mut BooleanBufferBuilder) -> bool {
+        let (mut at, end) = (block.first, block.first + block.rows);
+        let mut any = false;
+        while at < end {
+            let word = self.words[at as usize / 64].load(Ordering::Relaxed);
+            let next = (at - at % 64).saturating_add(64).min(end);
+            if word == 0 {
+                bits.append_n((next - at) as usize, false);
+            } else {
+                any = true;
+                (at..next).for_each(|locator| bits.append(word & (1 << (locator % 64)) != 0));
+            }
+            at = next;
+        }
+        any
     }
 }
 
-/// The rows of the blocks that are wanted, by part.
-pub(crate) fn select(blocks: &[Block], is_wanted: impl Fn(u32) -> bool) -> Selection {
-    let mut by_part: Vec<&Block> = blocks.iter().collect();
-    by_part.sort_unstable_by_key(|block| (block.part, block.offset));
-    let mut selection = Selection::new();
-    for blocks in by_part.chunk_by(|a, b| a.part == b.part) {
-        let mut rows = BooleanBufferBuilder::new(0);
-        let mut any = false;
-        for block in blocks {
-            for locator in block.first..block.first + block.rows {
-                let wanted = is_wanted(locator);
-                any |= wanted;
-                rows.append(wanted);
-            }
-        }
-        if any {
-            selection.insert(blocks[0].part, rows.finish());
-        }
-    }
-    selection
+/// Every row there is.
+pub(crate) fn all_rows(blocks: &[Block]) -> Chosen {
+    let mut parts: HashMap<usize, usize> = HashMap::new();
+    blocks.iter().for_each(|block| *parts.entry(block.part).or_default() += block.rows as usize);
+    let rows = parts.into_iter().map(|(part, rows)| (part, BooleanBuffer::new_set(rows))).collect();
+    Chosen { rows, keys: None }
 }

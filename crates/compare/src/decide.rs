@@ -2,7 +2,7 @@
 
 use crate::BreakSink;
 use crate::census::Census;
-use crate::entry::Entry;
+use crate::entry::{Entry, Purpose};
 use crate::error::Error;
 use crate::fingerprint::Seeds;
 use crate::join::Tally;
@@ -29,7 +29,11 @@ pub(crate) struct Decider<'a, 'b> {
     pub(crate) sink: Option<BreakSink<'b>>,
     pub(crate) header: BreakHeader,
     pub(crate) limit: usize,
+    /// Measures whose values are words in lean entries.
+    pub(crate) long: &'a [usize],
     pub(crate) breaks: Vec<Break>,
+    /// Rows of those breaks whose long texts are still to be read: break, source and locator.
+    pub(crate) pending: Vec<(usize, usize, u32)>,
 }
 
 /// Rows paired with each other, at most one per source.
@@ -111,8 +115,11 @@ impl Decider<'_, '_> {
         let mut outcomes: Vec<Option<Outcome>> = vec![None; self.plan.measures.len()];
         if everywhere {
             for (index, measure) in self.plan.measures.iter().enumerate() {
-                let values: Vec<Option<Value>> =
-                    values.iter().flatten().map(|row| row[index].clone()).collect();
+                let cell = || values.iter().flatten().map(|row| &row[index]);
+                if cell().skip(1).zip(cell()).all(|(one, other)| one == other) {
+                    continue;
+                }
+                let values: Vec<Option<Value>> = cell().cloned().collect();
                 let outcome = judge(&measure.rule, self.plan.reference, &values);
                 outcomes[index] = (!outcome.within).then_some(outcome);
             }
@@ -121,11 +128,11 @@ impl Decider<'_, '_> {
                 return Ok(());
             }
         }
-        if !some.is_decided() {
+        if some.purpose() != Purpose::List {
             self.count(&present, &outcomes);
-            for row in tuple.iter().flatten() {
+            for (row, values) in tuple.iter().flatten().zip(values.iter().flatten()) {
                 self.tally.broken_rows += 1;
-                self.count_broken(row);
+                self.count_broken(row, values);
             }
         }
         if !self.is_told() {
@@ -139,6 +146,10 @@ impl Decider<'_, '_> {
                 outside: outcome.map(|outcome| self.outside(measure, &outcome)),
             })
             .collect();
+        if some.purpose() == Purpose::DecideLean {
+            let rows = tuple.iter().flatten().map(|row| (self.breaks.len(), row.source(), row.locator()));
+            self.pending.extend(rows);
+        }
         self.tell(Break { key: self.shown_key(&some.key_values(self.plan)), present, cells })
     }
 
@@ -213,13 +224,24 @@ impl Decider<'_, '_> {
         }
     }
 
-    fn count_broken(&mut self, row: &Entry) {
-        for (part, value) in self.plan.key.iter().zip(row.key_values(self.plan)) {
-            self.count_broken_value(*part, value.as_ref(), 1);
+    fn count_broken(&mut self, row: &Entry, values: &[Option<Value>]) {
+        if self.plan.key.iter().any(|part| self.census.counts(*part)) {
+            for (part, value) in self.plan.key.iter().zip(row.key_values(self.plan)) {
+                self.count_broken_value(*part, value.as_ref(), 1);
+            }
         }
-        for (measure, value) in self.plan.measures.iter().zip(row.values(self.plan)) {
-            if let Some(column) = measure.column.filter(|column| !self.plan.key.contains(column)) {
-                self.count_broken_value(column, value.as_ref(), 1);
+        let lean = row.purpose() == Purpose::DecideLean;
+        for (index, value) in values.iter().enumerate() {
+            let measure = &self.plan.measures[index];
+            let Some(column) = measure.column.filter(|column| !self.plan.key.contains(column)) else {
+                continue;
+            };
+            match value {
+                Some(Value::Bytes(word)) if lean && self.long.contains(&index) => {
+                    let word = word.first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
+                    self.census.count_broken(column, word, 1);
+                }
+                value => self.count_broken_value(column, value.as_ref(), 1),
             }
         }
     }

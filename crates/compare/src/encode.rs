@@ -12,6 +12,9 @@ use crate::record::{Carry, Layout, get_u64, get_u128, put_u64, put_u128};
 use crate::spec::Aggregate;
 use crate::temporal::OrderEvidence;
 
+/// Each word for a long text is carried by every row, so there are few.
+const MOST_LONG: usize = 2;
+
 /// What of each row goes into its record.
 pub(crate) struct Shape {
     pub(crate) layout: Layout,
@@ -21,24 +24,31 @@ pub(crate) struct Shape {
     carried: Vec<usize>,
     /// Where each measure finds its column among the carried; `None` when digested or `count(*)`.
     slots: Vec<Option<usize>>,
+    /// Measures of long text, which have a word of their own so that their text need not be read again.
+    pub(crate) long: Vec<usize>,
 }
 
 impl Shape {
-    /// With a digest for all exact columns or, `wide`, with a word for each.
-    pub(crate) fn new(plan: &Plan, wide: bool) -> Self {
+    /// With a digest for all exact columns or, `wide`, with a word for each; `lean`, with a word for long text.
+    pub(crate) fn new(plan: &Plan, wide: bool, lean: bool) -> Self {
         let mut shape = Self {
             layout: Layout::new(false, Vec::new()),
             digested: Vec::new(),
             carried: Vec::new(),
             slots: Vec::new(),
+            long: Vec::new(),
         };
         let mut carries = Vec::new();
-        for measure in &plan.measures {
+        for (index, measure) in plan.measures.iter().enumerate() {
             let Some(column) = measure.column else {
                 shape.slots.push(None);
                 continue;
             };
-            if plan.is_digested(measure) && !wide {
+            let is_long = lean && !wide && shape.long.len() < MOST_LONG && plan.is_long(measure);
+            if is_long {
+                shape.long.push(index);
+            }
+            if plan.is_digested(measure) && !wide && !is_long {
                 shape.digested.push(column);
                 shape.slots.push(None);
                 continue;
@@ -54,6 +64,12 @@ impl Shape {
         }
         shape.layout = Layout::new(!shape.digested.is_empty(), carries);
         shape
+    }
+
+    /// The word of a measure in a record that carries its hash, `None` for NULL.
+    pub(crate) fn word(&self, measure: usize, record: &[u32]) -> Option<u64> {
+        let slot = self.slots[measure].filter(|slot| !self.layout.is_null(record, *slot))?;
+        Some(get_u64(self.layout.value(record, slot), 0))
     }
 
     /// Where a measure is carried, and how.

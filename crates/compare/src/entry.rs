@@ -19,7 +19,8 @@ pub(crate) struct Entry {
 pub(crate) struct Raw(Vec<Option<StringViewArray>>);
 
 impl Raw {
-    pub(crate) fn new(plan: &Plan, source: usize, batch: &RecordBatch) -> Self {
+    /// Of a batch that has the given columns of the plan.
+    pub(crate) fn new(plan: &Plan, source: usize, columns: &[usize], batch: &RecordBatch) -> Self {
         let raw = |measure: &crate::plan::Measure| {
             let column = measure.column?;
             let planned = &plan.columns[column];
@@ -32,7 +33,8 @@ impl Raw {
                 | How::TextTemporal(_)
                 | How::TextFormat(_) => true,
             };
-            let array = plain(batch.column(column)).ok().filter(|_| differs)?;
+            let at = columns.iter().position(|read| *read == column).filter(|_| differs)?;
+            let array = plain(batch.column(at)).ok()?;
             array.as_string_view_opt().cloned()
         };
         Self(plan.measures.iter().map(raw).collect())
@@ -47,24 +49,42 @@ pub(crate) fn write_key(plan: &Plan, columns: &[Decoded], row: usize, out: &mut 
     }
 }
 
-/// Appends a row; `decided` says that it is listed only, since its record told all there is to count.
-pub(crate) fn write_entry(
-    plan: &Plan,
-    source: usize,
-    decided: bool,
-    columns: &[Decoded],
-    raw: &Raw,
-    row: usize,
-    out: &mut Vec<u8>,
-) {
+/// What a row's entry is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// To be decided by its values.
+    Decide = 0,
+    /// To be decided, with words in place of long texts.
+    DecideLean = 1,
+    /// To be listed only: its record told all there is to count.
+    List = 2,
+}
+
+/// A row as it was read again.
+pub(crate) struct Row<'a> {
+    pub(crate) source: usize,
+    pub(crate) locator: u32,
+    pub(crate) columns: &'a [Decoded],
+    pub(crate) row: usize,
+    /// Per measure: the word that stands for its value, which was not read.
+    pub(crate) words: &'a [Option<Option<u64>>],
+}
+
+/// Appends a row.
+pub(crate) fn write_entry(plan: &Plan, purpose: Purpose, of: &Row<'_>, raw: &Raw, out: &mut Vec<u8>) {
+    let Row { source, locator, columns, row, words } = *of;
     write_key(plan, columns, row, out);
-    for measure in &plan.measures {
-        let value =
-            measure.column.and_then(|column| Value::at(&columns[column], row, plan.columns[column].encoding));
+    for (index, measure) in plan.measures.iter().enumerate() {
+        let value = match words.get(index).copied().flatten() {
+            Some(word) => word.map(|word| Value::Bytes(word.to_le_bytes().to_vec())),
+            None => measure
+                .column
+                .and_then(|column| Value::at(&columns[column], row, plan.columns[column].encoding)),
+        };
         write_sorted(value.as_ref(), out);
     }
     out.extend((source as u32).to_be_bytes());
-    out.push(u8::from(decided));
+    out.push(purpose as u8);
     for raw in &raw.0 {
         match raw.as_ref().filter(|texts| texts.is_valid(row)) {
             None => out.push(0),
@@ -76,6 +96,8 @@ pub(crate) fn write_entry(
             }
         }
     }
+    // Last, so that rows that are alike sort alike wherever they are.
+    out.extend(locator.to_be_bytes());
 }
 
 impl Entry {
@@ -102,9 +124,23 @@ impl Entry {
         u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]) as usize
     }
 
-    /// Whether it is only to be listed.
-    pub(crate) fn is_decided(&self) -> bool {
-        self.bytes[self.cells_end + 4] == 1
+    pub(crate) fn purpose(&self) -> Purpose {
+        match self.bytes[self.cells_end + 4] {
+            0 => Purpose::Decide,
+            1 => Purpose::DecideLean,
+            _ => Purpose::List,
+        }
+    }
+
+    /// Where the row is in its source.
+    pub(crate) fn locator(&self) -> u32 {
+        self.bytes.last_chunk().map_or(0, |bytes| u32::from_be_bytes(*bytes))
+    }
+
+    /// Whether two rows of a source are alike to the letter.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let text = |entry: &Self| entry.bytes.len() - 4;
+        self.bytes[..text(self)] == other.bytes[..text(other)]
     }
 
     /// The parts of the key.

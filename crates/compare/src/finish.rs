@@ -1,19 +1,18 @@
 //! The end of a comparison: decides by value what records could not, and tells of the breaks.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use crate::BreakSink;
-use crate::bitmap::{Bitmap, Chosen, select};
+use crate::bitmap::{Bitmap, Chosen, all_rows};
 use crate::census::Census;
 use crate::decide::Decider;
-use crate::entry::Entry;
+use crate::entry::{Entry, Purpose};
 use crate::error::Error;
-use crate::ingest::Block;
 use crate::join::{GroupBreak, Tally};
 use crate::merge::{aggregate_rows, pair_rows};
 use crate::plan::Plan;
 use crate::report::{Break, BreakHeader};
-use crate::reread::{Reread, choose};
+use crate::reread::{Reread, choose, place_of};
 use crate::sorter::Sorter;
 use crate::spec::{Duplicates, Rule, Spec};
 use crate::value::read_sorted;
@@ -27,6 +26,8 @@ pub(crate) struct Flags {
     pub(crate) broken: Vec<Bitmap>,
     /// Of groups that only their values can decide.
     pub(crate) undecided: Vec<Bitmap>,
+    /// Of keys that repeat but must not.
+    pub(crate) repeated: Vec<Bitmap>,
 }
 
 /// What the end of a comparison starts from.
@@ -38,6 +39,8 @@ pub(crate) struct Finish<'a> {
     pub(crate) decided: bool,
     /// Broken groups of an aggregated comparison that were kept.
     pub(crate) most_breaks: usize,
+    /// Measures of long text that records have a word for.
+    pub(crate) long: &'a [usize],
 }
 
 impl Finish<'_> {
@@ -51,7 +54,7 @@ impl Finish<'_> {
             return Ok(());
         }
         let mut chosen = vec![Chosen::default(); self.reread.sources.len()];
-        chosen[source] = self.flags.broken[source].chosen(&reread.blocks[source]);
+        chosen[source] = self.flags.repeated[source].chosen(&reread.blocks[source]);
         let keys = reread.first_keys(&chosen, EXAMPLES, census)?;
         let show = |mut key: &[u8]| {
             let parts = plan.key.iter().map(|part| {
@@ -79,16 +82,17 @@ impl Finish<'_> {
         }
         self.check_duplicates(tally, census)?;
         let group_breaks = std::mem::take(&mut tally.breaks);
+        let kept = std::mem::take(&mut tally.kept);
         let kept_all = !self.spec.verify && group_breaks.len() <= self.most_breaks;
         let chosen = |bitmaps: &[Bitmap]| -> Vec<Chosen> {
             bitmaps.iter().zip(reread.blocks).map(|(bitmap, blocks)| bitmap.chosen(blocks)).collect()
         };
         let mut sorters: Vec<Sorter<'_>> = Vec::new();
         if self.spec.verify {
-            let all = |blocks: &Vec<Block>| Chosen { rows: select(blocks, |_| true), keys: None };
-            sorters = reread.entries(&reread.blocks.iter().map(all).collect::<Vec<_>>(), false)?;
+            let all: Vec<Chosen> = reread.blocks.iter().map(|blocks| all_rows(blocks)).collect();
+            sorters = reread.entries(&all, Purpose::Decide)?;
         } else if !plan.aggregates || !kept_all {
-            sorters = reread.entries(&chosen(&self.flags.undecided), false)?;
+            sorters = reread.entries(&chosen(&self.flags.undecided), Purpose::Decide)?;
         }
         if self.decided && !plan.aggregates {
             let first = reread.first_keys(&chosen(&self.flags.broken), self.spec.limit, census)?;
@@ -99,7 +103,10 @@ impl Finish<'_> {
             let listed: Vec<Chosen> = (reread.blocks.iter().enumerate())
                 .map(|(source, blocks)| choose(places(source), blocks))
                 .collect();
-            sorters.extend(reread.entries(&listed, true)?);
+            sorters.extend(reread.entries(&listed, Purpose::List)?);
+        }
+        if !kept.is_empty() {
+            sorters.extend(reread.lean_entries(&chosen(&self.flags.broken), self.long, &kept)?);
         }
         let mut decider = Decider {
             plan,
@@ -110,7 +117,9 @@ impl Finish<'_> {
             sink,
             header: self.header(plan),
             limit: self.spec.limit,
+            long: self.long,
             breaks: Vec::new(),
+            pending: Vec::new(),
         };
         if !plan.aggregates {
             pair_rows(Sorter::merge(sorters)?, &mut decider, self.spec.verify, self.reread.progress)?;
@@ -119,11 +128,39 @@ impl Finish<'_> {
         } else {
             aggregate_rows(Sorter::merge(sorters)?, &mut decider, self.spec.verify, self.reread.progress)?;
         }
-        let breaks = decider.breaks;
+        let Decider { mut breaks, pending, .. } = decider;
+        self.show_long_texts(&mut breaks, &pending)?;
         if self.spec.verify {
             self.check_duplicates(tally, census)?;
         }
         Ok(breaks)
+    }
+
+    /// Reads the rows of listed breaks in full, for the long texts that were not needed to decide them.
+    fn show_long_texts(&self, breaks: &mut [Break], pending: &[(usize, usize, u32)]) -> Result<(), Error> {
+        if pending.is_empty() {
+            return Ok(());
+        }
+        let reread = self.reread;
+        let chosen: Vec<Chosen> = (reread.blocks.iter().enumerate())
+            .map(|(source, blocks)| {
+                let own = pending.iter().filter(|(_, of, _)| *of == source);
+                choose(own.map(|(_, _, locator)| place_of(blocks, *locator)), blocks)
+            })
+            .collect();
+        let mut rows = Sorter::merge(reread.entries(&chosen, Purpose::List)?)?;
+        let mut shown = HashMap::new();
+        while let Some(bytes) = rows.next()? {
+            let entry = Entry::new(reread.plan, bytes);
+            shown.insert((entry.source(), entry.locator()), entry.shown(reread.plan));
+        }
+        for &(at, source, locator) in pending {
+            let Some(texts) = shown.get(&(source, locator)) else { continue };
+            for &measure in self.long {
+                breaks[at].cells[measure].values[source] = Some(texts[measure].clone());
+            }
+        }
+        Ok(())
     }
 
     fn header(&self, plan: &Plan) -> BreakHeader {
@@ -149,11 +186,10 @@ fn tell_groups(
     let shown_by = |broken: &GroupBreak| {
         broken.locators.iter().enumerate().find_map(|(source, locator)| Some((source, (*locator)?)))
     };
-    let wanted: HashSet<(usize, u32)> = breaks.iter().filter_map(shown_by).collect();
     let chosen: Vec<Chosen> = (reread.blocks.iter().enumerate())
-        .map(|(source, blocks)| Chosen {
-            rows: select(blocks, |locator| wanted.contains(&(source, locator))),
-            keys: None,
+        .map(|(source, blocks)| {
+            let own = breaks.iter().filter_map(shown_by).filter(|(of, _)| *of == source);
+            choose(own.map(|(_, locator)| place_of(blocks, locator)), blocks)
         })
         .collect();
     let mut keys = reread.keys(&chosen)?;

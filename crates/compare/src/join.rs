@@ -2,6 +2,7 @@
 
 mod one_key;
 
+use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -53,7 +54,11 @@ pub(crate) struct Tally {
     /// Rows in the groups that records could decide.
     pub(crate) broken_rows: u64,
     pub(crate) breaks: Vec<GroupBreak>,
+    pub(crate) kept: Kept,
 }
+
+/// The words of long texts in rows that broke, by source and locator.
+pub(crate) type Kept = HashMap<(usize, u32), Vec<Option<u64>>>;
 
 impl Tally {
     pub(crate) fn new(sources: usize, measures: usize) -> Self {
@@ -80,6 +85,7 @@ impl Tally {
         add(&mut self.outside, other.outside);
         self.largest.iter_mut().zip(&other.largest).for_each(|(to, from)| to.merge(from));
         self.breaks.extend(other.breaks);
+        self.kept.extend(other.kept);
     }
 }
 
@@ -97,10 +103,12 @@ pub(crate) struct Join<'a> {
     pub(crate) bucket_bits: u32,
     /// Whether records tell all that is asked of a group with at most one row per source.
     pub(crate) decides: bool,
-    /// Rows of groups that broke, as records could tell, per source.
+    /// Rows of groups that broke, as records could tell, or all but their long texts could, per source.
     pub(crate) broken: &'a [Bitmap],
     /// Rows of groups that only their values can decide, per source.
     pub(crate) undecided: &'a [Bitmap],
+    /// Rows of keys that repeat but must not, per source.
+    pub(crate) repeated: &'a [Bitmap],
     /// Gives up when more than a few rows are undecided.
     pub(crate) gives_up: bool,
     /// Broken groups of an aggregated comparison that are kept; with more, all is decided by value.
@@ -238,7 +246,7 @@ impl<'a> Worker<'a> {
                 self.tally.unmatched_groups += 1;
                 (0..group.len()).for_each(|index| self.tally.unmatched_by_source[group.source(index)] += 1);
             }
-            self.flag(&group, 0..group.len(), self.join.decides);
+            self.flag_single(&group);
             return;
         }
         with_records(&group, |records| {
@@ -250,8 +258,24 @@ impl<'a> Worker<'a> {
                 self.tally.outside_groups += 1;
                 self.judge.count(records, &mut self.tally.outside, &mut self.tally.largest);
             }
-            self.flag(&group, 0..group.len(), self.join.decides);
+            self.flag_single(&group);
         });
+    }
+
+    /// Marks the rows of a group that has at most one per source.
+    fn flag_single(&mut self, group: &Group<'_>) {
+        let shape = self.join.shape;
+        if self.join.decides || shape.long.is_empty() {
+            self.flag(group, 0..group.len(), self.join.decides);
+            return;
+        }
+        self.rows.1 += group.len() as u64;
+        for index in 0..group.len() {
+            let (source, record) = (group.source(index), group.record(index));
+            self.join.broken[source].set(record);
+            let words = shape.long.iter().map(|measure| shape.word(*measure, record)).collect();
+            self.tally.kept.insert((source, locator(record)), words);
+        }
     }
 
     /// Takes out rows that are equal in every source; the rest of such a key is decided by value.
@@ -262,7 +286,7 @@ impl<'a> Worker<'a> {
         (0..rows.len()).for_each(|source| self.count_key(source, rows[source]));
         if self.join.plan.duplicates == Duplicates::Error {
             // Nothing is compared any more; the rows are read again to name some keys.
-            self.flag(group, 0..group.len(), true);
+            self.name(group);
             return;
         }
         group.sort_by_content(layout);
@@ -282,6 +306,11 @@ impl<'a> Worker<'a> {
             }
             start = end;
         }
+    }
+
+    /// Marks the rows of a key that must not repeat.
+    fn name(&self, group: &Group<'_>) {
+        (0..group.len()).for_each(|index| self.join.repeated[group.source(index)].set(group.record(index)));
     }
 
     /// Marks rows as broken or, when records cannot tell, as undecided.
@@ -310,7 +339,7 @@ impl<'a> Worker<'a> {
         let repeats = self.aggregators.iter().any(|aggregator| aggregator.rows > 1);
         if repeats && self.join.plan.duplicates == Duplicates::Error {
             // Nothing is compared any more; the rows are read again to name some keys.
-            self.flag(group, 0..group.len(), true);
+            self.name(group);
             return Ok(());
         }
         let undecided = self.join.undecided;

@@ -14,6 +14,8 @@ use crate::text::Assumption;
 
 /// Rows that a first assumption is made from.
 const FIRST_ROWS: usize = 1024;
+/// Text that is longer than this on average is read again only where it is shown.
+const LONG_BYTES: usize = 16;
 
 /// Looks at the first rows of every text column.
 pub(crate) fn first_rows(sources: &[Source<'_>]) -> Result<Learnt, Error> {
@@ -60,8 +62,13 @@ fn observe(learnt: &mut Learnt, source: usize, name: &str, batch: &RecordBatch, 
     let Some(texts) = array.as_string_view_opt() else {
         return;
     };
+    let first = texts.slice(0, texts.len().min(FIRST_ROWS));
+    let bytes: usize = first.iter().flatten().map(str::len).sum();
+    if bytes > LONG_BYTES * first.len() {
+        learnt.long.insert(name.to_string());
+    }
     let mut scale = learnt.scales.get(name).copied().unwrap_or(0);
-    for text in texts.slice(0, texts.len().min(FIRST_ROWS)).iter().flatten() {
+    for text in first.iter().flatten() {
         assumption.observe(text.as_bytes());
         if let Ok(Number::Finite(decimal)) = Number::parse(text.as_bytes()) {
             scale = scale.max(decimal.exponent().min(0).unsigned_abs());

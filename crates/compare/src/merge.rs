@@ -106,7 +106,7 @@ impl Key {
     fn push(&mut self, entry: Entry) {
         let rows = &mut self.equal[entry.source()];
         match rows.last_mut() {
-            Some((last, count)) if *last == entry => *count += 1,
+            Some((last, count)) if last.is_same(&entry) => *count += 1,
             _ => rows.push((entry, 1)),
         }
     }

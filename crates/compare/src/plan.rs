@@ -23,6 +23,8 @@ pub(crate) struct Learnt {
     pub(crate) scales: HashMap<String, u32>,
     /// Columns with a number that fits no fixed scale.
     pub(crate) general: HashSet<String>,
+    /// Columns whose text is long, as far as the first rows show.
+    pub(crate) long: HashSet<String>,
 }
 
 /// One measure, ready to be checked.
@@ -51,6 +53,11 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
+    /// The measures whose text is too long to be read again without need: exact ones, row by row.
+    pub(crate) fn is_long(&self, measure: &Measure) -> bool {
+        self.is_digested(measure) && measure.column.is_some_and(|column| self.columns[column].is_long)
+    }
+
     /// The measures that are compared by a digest, when there is one: exact values, row by row.
     pub(crate) fn is_digested(&self, measure: &Measure) -> bool {
         !self.aggregates && measure.rule == Rule::Exact

@@ -7,6 +7,8 @@ const CONTENT: usize = LOCATOR + 1;
 pub(crate) const HEAD_WORDS: usize = CONTENT;
 /// Words of a record with a digest and nothing else.
 const SHORTEST: usize = CONTENT + 2;
+/// Words of a record that carries one more column of two words, and whether it is NULL.
+const WITH_ONE_WORD: usize = SHORTEST + 3;
 
 /// How a column travels in a record beside or instead of the digest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,18 +146,32 @@ pub(crate) fn get_u128(words: &[u32]) -> u128 {
     u128::from(get_u64(words, 0)) | u128::from(get_u64(words, 2)) << 64
 }
 
-/// Copies a record; the shortest, which is the most common, without a call.
+/// Copies a record; the most common lengths without a call.
 pub(crate) fn copy(record: &[u32], to: &mut [u32]) {
-    match (<&[u32; SHORTEST]>::try_from(record), <&mut [u32; SHORTEST]>::try_from(&mut *to)) {
-        (Ok(record), Ok(to)) => *to = *record,
+    match record.len() {
+        SHORTEST => copy_words::<SHORTEST>(record, to),
+        WITH_ONE_WORD => copy_words::<WITH_ONE_WORD>(record, to),
         _ => to.copy_from_slice(record),
+    }
+}
+
+fn copy_words<const N: usize>(record: &[u32], to: &mut [u32]) {
+    if let (Some(record), Some(to)) = (record.first_chunk::<N>(), to.first_chunk_mut::<N>()) {
+        *to = *record;
     }
 }
 
 /// Appends a record to a buffer that has room for it.
 pub(crate) fn append(record: &[u32], to: &mut Vec<u32>) {
-    match <&[u32; SHORTEST]>::try_from(record) {
-        Ok(record) => to.extend_from_slice(record),
-        Err(_) => to.extend_from_slice(record),
+    match record.len() {
+        SHORTEST => append_words::<SHORTEST>(record, to),
+        WITH_ONE_WORD => append_words::<WITH_ONE_WORD>(record, to),
+        _ => to.extend_from_slice(record),
+    }
+}
+
+fn append_words<const N: usize>(record: &[u32], to: &mut Vec<u32>) {
+    if let Some(record) = record.first_chunk::<N>() {
+        to.extend_from_slice(record);
     }
 }

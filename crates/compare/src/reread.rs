@@ -8,10 +8,11 @@ use arrow_array::RecordBatch;
 use crate::bitmap::Chosen;
 use crate::census::Census;
 use crate::decode::{Decoded, Values, decode};
-use crate::entry::{Raw, write_entry, write_key};
+use crate::entry::{Purpose, Raw, Row, write_entry, write_key};
 use crate::error::Error;
 use crate::fingerprint::Seeds;
 use crate::ingest::{Block, on_threads, read_error};
+use crate::join::Kept;
 use crate::partition::Budget;
 use crate::plan::Plan;
 use crate::progress::Progress;
@@ -127,16 +128,46 @@ impl<'a> Reread<'a> {
         Ok(decoded)
     }
 
-    /// Chosen rows in full, sorted; those in `decided` are only to be listed.
-    pub(crate) fn entries(&self, chosen: &[Chosen], decided: bool) -> Result<Vec<Sorter<'a>>, Error> {
-        let columns: Vec<usize> = (0..self.plan.columns.len()).collect();
+    /// Chosen rows in full, sorted.
+    pub(crate) fn entries(&self, chosen: &[Chosen], purpose: Purpose) -> Result<Vec<Sorter<'a>>, Error> {
+        self.sorted(chosen, purpose, &[], &Kept::new())
+    }
+
+    /// Chosen rows without their long texts, for which the words are given, sorted.
+    pub(crate) fn lean_entries(
+        &self,
+        chosen: &[Chosen],
+        long: &[usize],
+        kept: &Kept,
+    ) -> Result<Vec<Sorter<'a>>, Error> {
+        self.sorted(chosen, Purpose::DecideLean, long, kept)
+    }
+
+    fn sorted(
+        &self,
+        chosen: &[Chosen],
+        purpose: Purpose,
+        long: &[usize],
+        kept: &Kept,
+    ) -> Result<Vec<Sorter<'a>>, Error> {
+        let unread: Vec<usize> =
+            long.iter().filter_map(|measure| self.plan.measures[*measure].column).collect();
+        let columns: Vec<usize> =
+            (0..self.plan.columns.len()).filter(|column| !unread.contains(column)).collect();
+        let parts: Vec<HashMap<usize, Vec<Block>>> =
+            self.blocks.iter().map(|blocks| by_part(blocks)).collect();
         let sorter = || Sorter::new(self.sort_bytes / self.threads, self.budget);
         self.read(chosen, &columns, sorter, |sorter, rows| {
-            let raw = Raw::new(self.plan, rows.source, rows.batch);
-            for row in 0..rows.batch.num_rows() {
-                sorter.push(|out| {
-                    write_entry(self.plan, rows.source, decided, rows.columns, &raw, row, out);
-                })?;
+            let raw = Raw::new(self.plan, rows.source, &columns, rows.batch);
+            let mut words = vec![None; self.plan.measures.len()];
+            for (row, &position) in rows.positions.iter().enumerate() {
+                let locator = locator_at(&parts[rows.source][&rows.part], position);
+                let known = kept.get(&(rows.source, locator));
+                long.iter()
+                    .zip(known.into_iter().flatten())
+                    .for_each(|(measure, word)| words[*measure] = Some(*word));
+                let of = Row { source: rows.source, locator, columns: rows.columns, row, words: &words };
+                sorter.push(|out| write_entry(self.plan, purpose, &of, &raw, out))?;
             }
             Ok(())
         })
@@ -237,4 +268,11 @@ pub(crate) fn choose(places: impl Iterator<Item = (usize, usize)>, blocks: &[Blo
         })
         .collect();
     Chosen { rows, keys: None }
+}
+
+/// The part of a row, and its place there.
+pub(crate) fn place_of(blocks: &[Block], locator: u32) -> (usize, usize) {
+    let after = blocks.partition_point(|block| block.first <= locator);
+    let block = blocks[after - 1];
+    (block.part, block.offset + (locator - block.first) as usize)
 }

@@ -99,7 +99,8 @@ impl<'a> Run<'a> {
     }
 
     fn attempt(&self, plan: &Plan, wide: bool, sink: &mut Option<BreakSink<'_>>) -> Result<Attempt, Error> {
-        let shape = Shape::new(plan, wide);
+        let lean = sink.is_none() && !self.spec.verify;
+        let shape = Shape::new(plan, wide, lean);
         let mask = u128::MAX << (128 - self.tuning.fingerprint_bits).min(127);
         let seeds = Seeds::new(plan.columns.len(), mask);
         let radix = self.radix(&shape);
@@ -123,7 +124,7 @@ impl<'a> Run<'a> {
         self.check_order_of_dates(plan, &ingested)?;
         self.progress.enter(Stage::Comparing);
         let bitmaps = || ingested.rows.iter().map(|rows| Bitmap::new(*rows)).collect();
-        let flags = Flags { broken: bitmaps(), undecided: bitmaps() };
+        let flags = Flags { broken: bitmaps(), undecided: bitmaps(), repeated: bitmaps() };
         let by_records = wide || (!shape.layout.has_digest() && sink.is_none());
         let decides = !self.spec.verify && (plan.aggregates || by_records);
         let join = self.join(plan, &shape, &flags, decides, sink.is_none());
@@ -150,6 +151,7 @@ impl<'a> Run<'a> {
             flags: &flags,
             decided: decides,
             most_breaks: self.most_breaks(plan),
+            long: &shape.long,
         };
         let sink = sink.as_mut().map(|sink| &mut **sink as BreakSink<'_>);
         let breaks = finish.tell(&mut tally, &mut census, sink)?;
@@ -177,6 +179,7 @@ impl<'a> Run<'a> {
             decides,
             broken: &flags.broken,
             undecided: &flags.undecided,
+            repeated: &flags.repeated,
             gives_up: !decides && no_sink && !self.spec.verify,
             most_breaks: self.most_breaks(plan),
         }

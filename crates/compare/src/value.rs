@@ -136,6 +136,17 @@ pub(crate) fn to_f64(number: Number) -> f64 {
 
 /// Moves past what [`write_sorted`] wrote.
 pub(crate) fn skip_sorted(from: &mut &[u8]) {
-    // Reading allocates only for text, and this is only called for rows that broke.
-    read_sorted(from);
+    let length = match from[0] {
+        NULL => 1,
+        // The end is the first zero that is not followed by 255.
+        BYTES => {
+            let mut at = 1;
+            while !matches!((from[at], from[at + 1]), (0, 0)) {
+                at += if from[at] == 0 { 2 } else { 1 };
+            }
+            at + 2
+        }
+        _ => from.len() - Number::from_sort_key(from).1.len(),
+    };
+    *from = &from[length..];
 }

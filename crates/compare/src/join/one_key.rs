@@ -26,7 +26,7 @@ impl Worker<'_> {
     /// Marks the rows of a key that must not repeat, so that it can be named.
     pub(super) fn name_one_key(&mut self, sources: Vec<Vec<Chunk>>) -> Result<(), Error> {
         self.stream(sources, |worker, source, record| {
-            worker.join.broken[source].set(record);
+            worker.join.repeated[source].set(record);
             Ok(())
         })
     }

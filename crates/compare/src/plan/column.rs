@@ -68,6 +68,8 @@ pub(crate) struct Column {
     pub(crate) normalisers: NormaliserSet,
     pub(crate) readers: Vec<Reader>,
     pub(crate) notes: Vec<String>,
+    /// Whether it is text, and takes long to read.
+    pub(crate) is_long: bool,
 }
 
 impl Column {
@@ -111,7 +113,11 @@ impl Column {
         let finding =
             (!agreed).then(|| Finding { column: name.into(), problem: disagreement(&offers, sources) });
         let normalisers = spec.normalisers.get(name).into_iter().flatten().copied().collect();
-        Ok((Self { name: name.into(), kind, encoding, second_digits, normalisers, readers, notes }, finding))
+        let is_long = encoding == Encoding::Bytes && learnt.long.contains(name);
+        Ok((
+            Self { name: name.into(), kind, encoding, second_digits, normalisers, readers, notes, is_long },
+            finding,
+        ))
     }
 
     /// What a source's text was taken for, if it is text.

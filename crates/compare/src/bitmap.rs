@@ -43,7 +43,10 @@ impl Bitmap {
         by_part.sort_unstable_by_key(|block| (block.part, block.offset));
         for blocks in by_part.chunk_by(|a, b| a.part == b.part) {
             let mut bits = BooleanBufferBuilder::new(blocks.iter().map(|block| block.rows as usize).sum());
-            let any = blocks.iter().fold(false, |any, block| self.append(block, &mut bits) || any);
+            let mut any = false;
+            for block in blocks {
+                any |= self.append(block, &mut bits);
+            }
             if any {
                 rows.insert(blocks[0].part, bits.finish());
             }

@@ -65,17 +65,19 @@ pub(crate) struct Row<'a> {
     pub(crate) source: usize,
     pub(crate) locator: u32,
     pub(crate) columns: &'a [Decoded],
-    pub(crate) row: usize,
-    /// Per measure: the word that stands for its value, which was not read.
-    pub(crate) words: &'a [Option<Option<u64>>],
+    pub(crate) at: usize,
+    /// Measures whose values were not read, and the words that stand for them.
+    pub(crate) long: &'a [usize],
+    pub(crate) words: &'a [Option<u64>],
 }
 
 /// Appends a row.
 pub(crate) fn write_entry(plan: &Plan, purpose: Purpose, of: &Row<'_>, raw: &Raw, out: &mut Vec<u8>) {
-    let Row { source, locator, columns, row, words } = *of;
+    let Row { source, locator, columns, at: row, long, words } = *of;
     write_key(plan, columns, row, out);
     for (index, measure) in plan.measures.iter().enumerate() {
-        let value = match words.get(index).copied().flatten() {
+        let unread = long.iter().position(|long| *long == index).and_then(|at| words.get(at));
+        let value = match unread {
             Some(word) => word.map(|word| Value::Bytes(word.to_le_bytes().to_vec())),
             None => measure
                 .column

@@ -115,16 +115,13 @@ pub(crate) struct Join<'a> {
     pub(crate) most_breaks: usize,
 }
 
-/// What a join came to.
-pub(crate) enum Joined {
-    All(Tally),
-    /// So many rows break that a record should tell more.
-    TooMany,
-}
-
 impl Join<'_> {
-    /// Joins the partitions, chunks by partition and source.
-    pub(crate) fn join(&self, partitions: Vec<Vec<Vec<Chunk>>>, consumed: u32) -> Result<Joined, Error> {
+    /// Joins the partitions, chunks by partition and source; `None` if so many rows break that a record should tell more.
+    pub(crate) fn join(
+        &self,
+        partitions: Vec<Vec<Vec<Chunk>>>,
+        consumed: u32,
+    ) -> Result<Option<Tally>, Error> {
         let waiting = Mutex::new(partitions);
         let too_many = AtomicBool::new(false);
         let seen = (AtomicU64::new(0), AtomicU64::new(0));
@@ -145,11 +142,11 @@ impl Join<'_> {
             Ok(worker.tally)
         })?;
         if too_many.into_inner() {
-            return Ok(Joined::TooMany);
+            return Ok(None);
         }
         let mut all = Tally::new(self.sources, self.plan.measures.len());
         tallies.into_iter().for_each(|tally| all.merge(tally));
-        Ok(Joined::All(all))
+        Ok(Some(all))
     }
 }
 

@@ -88,6 +88,9 @@ pub(crate) fn learn(
     match misfit {
         Misfit::Scale => {
             learnt.general.insert(name.clone());
+            // Other numerals may be as surprising, and starting over once is enough.
+            let texts = plan.columns.iter().filter(|column| column.reads_numerals());
+            learnt.general.extend(texts.map(|column| column.name.clone()));
         }
         Misfit::Reading(value) => {
             let assumption = learnt.assumptions.entry((source, name.clone())).or_default();

@@ -166,16 +166,16 @@ impl Building<'_> {
         if self.columns.iter().any(|column| column.name == name) {
             return Err(Error::spec(format!("`{name}` is in the key twice")));
         }
-        self.column(name, false)
+        self.column(name)
     }
 
     /// The column, planned once however many measures use it; all sources must have it.
-    fn column(&mut self, name: &str, carried: bool) -> Result<usize, Error> {
+    fn column(&mut self, name: &str) -> Result<usize, Error> {
         if let Some(known) = self.columns.iter().position(|column| column.name == name) {
             return Ok(known);
         }
         let indices: Vec<usize> = self.names.indices(name).into_iter().flatten().collect();
-        let (column, finding) = Column::plan(name, indices, self.sources, self.spec, self.learnt, carried)?;
+        let (column, finding) = Column::plan(name, indices, self.sources, self.spec, self.learnt)?;
         self.findings.extend(finding);
         self.columns.push(column);
         Ok(self.columns.len() - 1)
@@ -228,8 +228,7 @@ impl Building<'_> {
             self.findings.push(Finding { column: column.into(), problem });
             return Ok(None);
         }
-        let carried = aggregate != Aggregate::Value || rule != Rule::Exact;
-        let index = self.column(column, carried)?;
+        let index = self.column(column)?;
         let planned = &self.columns[index];
         let disagreed = self.findings.iter().any(|finding| finding.column == column);
         check_aggregate(name, aggregate, planned)?;

@@ -159,14 +159,10 @@ impl<'a> Reread<'a> {
         let sorter = || Sorter::new(self.sort_bytes / self.threads, self.budget);
         self.read(chosen, &columns, sorter, |sorter, rows| {
             let raw = Raw::new(self.plan, rows.source, &columns, rows.batch);
-            let mut words = vec![None; self.plan.measures.len()];
             for (row, &position) in rows.positions.iter().enumerate() {
                 let locator = locator_at(&parts[rows.source][&rows.part], position);
-                let known = kept.get(&(rows.source, locator));
-                long.iter()
-                    .zip(known.into_iter().flatten())
-                    .for_each(|(measure, word)| words[*measure] = Some(*word));
-                let of = Row { source: rows.source, locator, columns: rows.columns, row, words: &words };
+                let words = kept.get(&(rows.source, locator)).map_or(&[][..], Vec::as_slice);
+                let of = Row { source: rows.source, locator, columns: rows.columns, at: row, long, words };
                 sorter.push(|out| write_entry(self.plan, purpose, &of, &raw, out))?;
             }
             Ok(())

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::fingerprint::Seeds;
 use crate::finish::{Finish, Flags};
 use crate::ingest::{Ingested, Reading, Stop};
-use crate::join::{Join, Joined};
+use crate::join::Join;
 use crate::learn::{first_rows, learn};
 use crate::partition::{Budget, Radix};
 use crate::plan::{How, Plan};
@@ -129,10 +129,7 @@ impl<'a> Run<'a> {
         let decides = !self.spec.verify && (plan.aggregates || by_records);
         let join = self.join(plan, &shape, &flags, decides, sink.is_none());
         let partitions = std::mem::take(&mut ingested.partitions);
-        let mut tally = match join.join(partitions, radix.bits)? {
-            Joined::TooMany => return Ok(Attempt::TooMany),
-            Joined::All(tally) => tally,
-        };
+        let Some(mut tally) = join.join(partitions, radix.bits)? else { return Ok(Attempt::TooMany) };
         self.progress.enter(Stage::ReadingAgain);
         let mut census = std::mem::replace(&mut ingested.census, Census::new(plan));
         let reread = Reread {

@@ -77,9 +77,9 @@ pub(super) fn text(texts: &StringViewArray, encoding: Encoding) -> Result<Values
             .iter()
             .map(|text| match text {
                 None => Ok(0),
-                Some(text) => match numeral(text.as_bytes())? {
-                    Number::Finite(decimal) => decimal.units(scale).ok_or(Misfit::Scale),
-                    _ => Err(Misfit::Scale),
+                Some(text) => match plain_units(text.as_bytes(), scale) {
+                    Some(units) => Ok(units),
+                    None => any_units(text.as_bytes(), scale),
                 },
             })
             .collect::<Result<Vec<i64>, _>>()
@@ -92,6 +92,40 @@ pub(super) fn text(texts: &StringViewArray, encoding: Encoding) -> Result<Values
     }
 }
 
+/// The units of a numeral such as `-12345.67`, of few digits and at most as many decimals as the scale has.
+fn plain_units(text: &[u8], scale: u32) -> Option<i64> {
+    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    // Eighteen digits fit whatever they are; a zero in front may be a leading one.
+    if digits.len() > 18 || matches!(digits, [] | [b'0', b'0'..=b'9', ..]) {
+        return None;
+    }
+    let mut units = 0;
+    let mut decimals = None;
+    for &byte in digits {
+        match (byte, decimals) {
+            (b'0'..=b'9', _) => {
+                units = units * 10 + i64::from(byte - b'0');
+                decimals = decimals.map(|decimals| decimals + 1);
+            }
+            (b'.', None) => decimals = Some(0),
+            _ => return None,
+        }
+    }
+    if decimals == Some(0) || digits[0] == b'.' {
+        return None;
+    }
+    let more = scale.checked_sub(decimals.unwrap_or(0))?;
+    let units = units.checked_mul(10i64.checked_pow(more)?)?;
+    Some(if digits.len() < text.len() { -units } else { units })
+}
+
+fn any_units(text: &[u8], scale: u32) -> Result<i64, Misfit> {
+    match numeral(text)? {
+        Number::Finite(decimal) => decimal.units(scale).ok_or(Misfit::Scale),
+        _ => Err(Misfit::Scale),
+    }
+}
+
 fn numeral(text: &[u8]) -> Result<Number, Misfit> {
     Number::parse(text).map_err(|error| match error {
         NumeralError::TooManyDigits | NumeralError::ExponentOutOfRange => {
@@ -99,4 +133,37 @@ fn numeral(text: &[u8]) -> Result<Number, Misfit> {
         }
         _ => Misfit::Reading(text.to_vec()),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{any_units, plain_units};
+
+    #[test]
+    fn plain_numerals_have_the_units_that_any_numeral_has() {
+        for text in [
+            "0",
+            "-0",
+            "7",
+            "-12",
+            "0.5",
+            "-0.50",
+            "12.000",
+            "1.10",
+            "123456789012345678",
+            "99.999",
+            "100",
+            "0.01",
+            "1.2",
+        ] {
+            let Some(plain) = plain_units(text.as_bytes(), 3) else { continue };
+            assert_eq!(any_units(text.as_bytes(), 3).ok(), Some(plain), "{text}");
+        }
+        for text in
+            ["", "-", "007", "-01", ".5", "5.", "1e3", "+1", "1.2.3", "--1", "1,5", "0.0001", " 1", "NaN"]
+        {
+            assert_eq!(plain_units(text.as_bytes(), 3), None, "{text}");
+        }
+        assert_eq!(plain_units(b"-1.25", 3), Some(-1250));
+    }
 }

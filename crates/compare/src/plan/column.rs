@@ -79,7 +79,6 @@ impl Column {
         sources: &[Source<'_>],
         spec: &Spec,
         learnt: &Learnt,
-        carried: bool,
     ) -> Result<(Self, Option<Finding>), Error> {
         let declared_boolean = spec.booleans.iter().any(|boolean| boolean == name);
         let mut offers = Vec::new();
@@ -108,7 +107,7 @@ impl Column {
             if learnt.general.contains(name) && !matches!(kind, Kind::Text | Kind::Binary | Kind::Null) {
                 Encoding::General
             } else {
-                encoding(kind, &offers, carried, scale, second_digits)
+                encoding(kind, &offers, scale, second_digits)
             };
         let finding =
             (!agreed).then(|| Finding { column: name.into(), problem: disagreement(&offers, sources) });
@@ -118,6 +117,11 @@ impl Column {
             Self { name: name.into(), kind, encoding, second_digits, normalisers, readers, notes, is_long },
             finding,
         ))
+    }
+
+    /// Whether any source has its numbers as text.
+    pub(crate) fn reads_numerals(&self) -> bool {
+        self.readers.iter().any(|reader| matches!(reader.how, How::TextNumber))
     }
 
     /// What a source's text was taken for, if it is text.
@@ -229,7 +233,7 @@ fn second_digits(kind: Kind, offers: &[Offer], notes: &mut Vec<String>) -> u32 {
     coarsest
 }
 
-fn encoding(kind: Kind, offers: &[Offer], carried: bool, text_scale: u32, second_digits: u32) -> Encoding {
+fn encoding(kind: Kind, offers: &[Offer], text_scale: u32, second_digits: u32) -> Encoding {
     match kind {
         Kind::Text | Kind::Binary | Kind::Null => Encoding::Bytes,
         Kind::Boolean => Encoding::Fixed { scale: 0 },
@@ -247,11 +251,7 @@ fn encoding(kind: Kind, offers: &[Offer], carried: bool, text_scale: u32, second
                 _ => 0,
             });
             let scale = scale.chain([text_scale]).max().unwrap_or(0);
-            if (has_text && !carried) || scale > MOST_FIXED_DECIMALS {
-                Encoding::General
-            } else {
-                Encoding::Fixed { scale }
-            }
+            if scale > MOST_FIXED_DECIMALS { Encoding::General } else { Encoding::Fixed { scale } }
         }
     }
 }

@@ -4,6 +4,7 @@ mod numeric;
 mod temporal;
 
 use arrow_array::cast::AsArray;
+use arrow_array::types::Date64Type;
 use arrow_array::{Array, ArrayRef, BinaryViewArray, StringViewArray, builder::StringViewBuilder};
 use arrow_buffer::{NullBuffer, ScalarBuffer};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
@@ -17,6 +18,8 @@ use crate::temporal::OrderEvidence;
 use crate::text::{self, Reading};
 
 pub(crate) use temporal::display_seconds;
+
+const DAY_MILLISECONDS: i64 = 86_400_000;
 
 /// The values of a column in one batch.
 pub(crate) struct Decoded {
@@ -52,6 +55,18 @@ impl Misfit {
 }
 
 impl Decoded {
+    /// How many values are not NULL.
+    pub(crate) fn present(&self) -> usize {
+        let rows = match &self.values {
+            Values::Fixed(units) => units.len(),
+            Values::Float(floats) => floats.len(),
+            Values::General(numbers) => numbers.len(),
+            Values::Bytes(bytes) => bytes.len(),
+            Values::Null => 0,
+        };
+        rows - self.nulls.as_ref().map_or(0, NullBuffer::null_count)
+    }
+
     pub(crate) fn is_null(&self, row: usize) -> bool {
         matches!(self.values, Values::Null) || self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row))
     }
@@ -147,7 +162,13 @@ pub(crate) fn plain(array: &ArrayRef) -> Result<ArrayRef, Misfit> {
         }
         DataType::Utf8 | DataType::LargeUtf8 => DataType::Utf8View,
         DataType::Binary | DataType::LargeBinary | DataType::FixedSizeBinary(_) => DataType::BinaryView,
-        DataType::Date64 => DataType::Date32,
+        DataType::Date64 => {
+            let milliseconds = array.as_primitive::<Date64Type>();
+            if milliseconds.iter().flatten().any(|it| it % DAY_MILLISECONDS != 0) {
+                return Err(Misfit::value("a date with a time of day", "store it as a timestamp"));
+            }
+            DataType::Date32
+        }
         DataType::Time32(_) | DataType::Time64(TimeUnit::Microsecond) => {
             DataType::Time64(TimeUnit::Nanosecond)
         }

@@ -134,16 +134,8 @@ impl Encoder {
         scatter: &mut Scatter<'_>,
     ) -> Result<(), Error> {
         let Encoding { plan, shape, seeds } = by;
-        seeds.fingerprints(&plan.key, columns, rows, &mut self.fingerprints);
+        self.hash(by, columns, rows);
         self.null_keys += null_keys(plan, columns, rows);
-        self.digests.clear();
-        self.digests.resize(rows, 0);
-        for &column in &shape.digested {
-            // A sum of independently keyed words: if any value differs, the sums agree by chance only, 1 in 2^64.
-            seeds.words(column, &columns[column], rows, |row, word| {
-                self.digests[row] = self.digests[row].wrapping_add(word);
-            });
-        }
         self.record.resize(shape.layout.stride(), 0);
         for (row, (&fingerprint, &digest)) in self.fingerprints.iter().zip(&self.digests).enumerate() {
             shape.layout.start(&mut self.record, fingerprint, locator.wrapping_add(row as u32), digest);
@@ -155,6 +147,25 @@ impl Encoder {
             scatter.push(fingerprint, &self.record)?;
         }
         Ok(())
+    }
+
+    /// The fingerprints and digests of the rows encoded last.
+    pub(crate) fn hashes(&self) -> (&[u128], &[u64]) {
+        (&self.fingerprints, &self.digests)
+    }
+
+    /// Computes the fingerprints and digests of rows.
+    pub(crate) fn hash(&mut self, by: &Encoding<'_>, columns: &[Decoded], rows: usize) {
+        let Encoding { plan, shape, seeds } = by;
+        seeds.fingerprints(&plan.key, columns, rows, &mut self.fingerprints);
+        self.digests.clear();
+        self.digests.resize(rows, 0);
+        for &column in &shape.digested {
+            // A sum of independently keyed words: if any value differs, the sums agree by chance only, 1 in 2^64.
+            seeds.words(column, &columns[column], rows, |row, word| {
+                self.digests[row] = self.digests[row].wrapping_add(word);
+            });
+        }
     }
 }
 

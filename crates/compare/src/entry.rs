@@ -41,6 +41,25 @@ impl Raw {
     }
 }
 
+/// Writes the key of a row, unless it turns out to be larger than one given; says whether it did.
+pub(crate) fn write_key_up_to(
+    plan: &Plan,
+    columns: &[Decoded],
+    row: usize,
+    largest: Option<&[u8]>,
+    key: &mut Vec<u8>,
+) -> bool {
+    key.clear();
+    for &part in &plan.key {
+        let value = Value::at(&columns[part], row, plan.columns[part].encoding);
+        write_sorted(value.as_ref(), key);
+        if largest.is_some_and(|largest| key.as_slice() > &largest[..largest.len().min(key.len())]) {
+            return false;
+        }
+    }
+    true
+}
+
 /// Appends the key of a row.
 pub(crate) fn write_key(plan: &Plan, columns: &[Decoded], row: usize, out: &mut Vec<u8>) {
     for &part in &plan.key {

@@ -155,7 +155,7 @@ impl Finish<'_> {
             shown.insert((entry.source(), entry.locator()), entry.shown(reread.plan));
         }
         for &(at, source, locator) in pending {
-            let Some(texts) = shown.get(&(source, locator)) else { continue };
+            let texts = shown.get(&(source, locator)).ok_or_else(|| reread.changed(source))?;
             for &measure in self.long {
                 breaks[at].cells[measure].values[source] = Some(texts[measure].clone());
             }
@@ -193,10 +193,14 @@ fn tell_groups(
         })
         .collect();
     let mut keys = reread.keys(&chosen)?;
-    let mut breaks: Vec<_> =
-        breaks.into_iter().filter_map(|broken| Some((keys.remove(&shown_by(&broken)?)?, broken))).collect();
-    breaks.sort_unstable_by(|a, b| a.0.cmp(&b.0));
-    for (key, broken) in breaks {
+    let mut sorted = Vec::with_capacity(breaks.len());
+    for broken in breaks {
+        let Some(place) = shown_by(&broken) else { continue };
+        let key = keys.remove(&place).ok_or_else(|| reread.changed(place.0))?;
+        sorted.push((key, broken));
+    }
+    sorted.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+    for (key, broken) in sorted {
         let key = Entry::key_of(plan, &key);
         for (part, value) in plan.key.iter().zip(&key) {
             decider.count_broken_value(*part, value.as_ref(), broken.rows);

@@ -9,8 +9,10 @@ use crate::decode::{Decoded, Misfit};
 use crate::encode::{Encoder, Encoding, Shape, decode_batch};
 use crate::error::Error;
 use crate::fingerprint::Seeds;
+use crate::learn::first_batch;
 use crate::partition::{Budget, Chunk, Radix, Scatter};
 use crate::plan::Plan;
+use crate::probe::Probe;
 use crate::progress::Progress;
 use crate::spec::Source;
 use crate::table::Scan;
@@ -20,7 +22,13 @@ use crate::totals::Totals;
 /// Why reading stopped: for good, or to start over with a better plan.
 pub(crate) enum Stop {
     Failed(Error),
-    Misfit { source: usize, column: usize, misfit: Misfit },
+    Misfit {
+        source: usize,
+        column: usize,
+        misfit: Misfit,
+    },
+    /// So many rows break that a record should tell more.
+    TooMany,
 }
 
 impl From<Error> for Stop {
@@ -63,6 +71,8 @@ pub(crate) struct Reading<'a> {
     pub(crate) progress: &'a Progress,
     pub(crate) radix: Radix,
     pub(crate) threads: usize,
+    /// Rows of the second source to be looked for in the first.
+    pub(crate) probe: Option<Probe>,
 }
 
 /// What one thread has read.
@@ -76,6 +86,20 @@ struct Thread {
 }
 
 impl Reading<'_> {
+    /// Remembers the first rows of the second source, to guess from the first how many rows break.
+    pub(crate) fn probe(&self) -> Result<Option<Probe>, Error> {
+        let columns: Vec<usize> = self.plan.columns.iter().map(|column| column.readers[1].index).collect();
+        let Some(batch) = first_batch(&self.sources[1], &columns)? else { return Ok(None) };
+        let evidence = &mut vec![OrderEvidence::default(); columns.len()];
+        // What does not fit the plan is found, and told, when the source is read.
+        let Ok(decoded) = decode_batch(self.plan, 1, &batch, evidence) else { return Ok(None) };
+        let mut encoder = Encoder::default();
+        let by = Encoding { plan: self.plan, shape: self.shape, seeds: self.seeds };
+        encoder.hash(&by, &decoded, batch.num_rows());
+        let (fingerprints, digests) = encoder.hashes();
+        Ok(Some(Probe::new(fingerprints, digests)))
+    }
+
     /// Reads every source.
     pub(crate) fn ingest(&self) -> Result<Ingested, Stop> {
         let mut scans = Vec::new();
@@ -116,6 +140,10 @@ impl Reading<'_> {
                         return Err(Error::Cancelled.into());
                     }
                     let batch = batch.map_err(failed)?;
+                    if batch.num_rows() == 0 {
+                        // It would have the locator of the next batch.
+                        continue;
+                    }
                     let block = self.block(source, part.number, offset, batch.num_rows(), &rows[source])?;
                     self.batch(&mut thread, &mut encoder, &mut scatter, source, &batch, block)?;
                     offset += batch.num_rows();
@@ -158,6 +186,12 @@ impl Reading<'_> {
             .map_err(|(column, misfit)| Stop::Misfit { source, column, misfit })?;
         let by = Encoding { plan: self.plan, shape: self.shape, seeds: self.seeds };
         encoder.encode(&by, &columns, rows, block.first, scatter)?;
+        if let Some(probe) = self.probe.as_ref().filter(|_| source == 0) {
+            let (fingerprints, digests) = encoder.hashes();
+            if probe.too_many_differ(fingerprints, digests) {
+                return Err(Stop::TooMany);
+            }
+        }
         thread.totals[source].add(&columns);
         thread.census.count(self.plan, self.seeds, &columns, rows);
         thread.blocks[source].push(block);

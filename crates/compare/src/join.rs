@@ -26,7 +26,7 @@ const SPLIT_BITS: u32 = 6;
 /// Rows to have seen before judging how many break.
 const SAMPLE_ROWS: u64 = 20_000;
 /// More than one broken row in so many is too much to read again.
-const FEW: u64 = 50;
+pub(crate) const FEW: u64 = 50;
 
 /// A broken group of an aggregated comparison.
 pub(crate) struct GroupBreak {
@@ -305,9 +305,14 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Marks the rows of a key that must not repeat.
+    /// Marks the rows of a key that must not repeat, in the sources where it does.
     fn name(&self, group: &Group<'_>) {
-        (0..group.len()).for_each(|index| self.join.repeated[group.source(index)].set(group.record(index)));
+        for index in 1..group.len() {
+            if group.source(index - 1) == group.source(index) {
+                self.join.repeated[group.source(index)].set(group.record(index - 1));
+                self.join.repeated[group.source(index)].set(group.record(index));
+            }
+        }
     }
 
     /// Marks rows as broken or, when records cannot tell, as undecided.

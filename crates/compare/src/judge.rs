@@ -1,5 +1,6 @@
 //! Checks the measures of groups by what their records carry.
 
+use crate::decode::fixed_number;
 use crate::encode::{Shape, float_in, number_in, units_in};
 use crate::number::{Decimal, Number, Quantity};
 use crate::plan::{Encoding, Plan};
@@ -29,6 +30,17 @@ enum Fast {
     Fixed(FixedRule),
     Float(FloatRule),
     Slow,
+}
+
+impl Carried {
+    /// The number in a slot that carries one.
+    fn number(&self, words: &[u32]) -> Number {
+        match self.carry {
+            Carry::Fixed => fixed_number(units_in(words), Encoding::Fixed { scale: self.scale }),
+            Carry::Float => Decimal::from_f64(float_in(words)),
+            _ => number_in(words),
+        }
+    }
 }
 
 impl<'a> Judge<'a> {
@@ -77,16 +89,20 @@ impl<'a> Judge<'a> {
                 continue;
             }
             let values = records.iter().map(|record| layout.value(record, carried.slot));
-            let reference = self.plan.reference;
+            let largest = &mut largest[carried.measure];
             match carried.carry {
-                Carry::Fixed => {
-                    largest[carried.measure].offer_units(&values.map(units_in), carried.scale, reference);
+                // Of two values there is but one difference, whatever the rule; of more, the pair that decides counts.
+                Carry::Fixed if records.len() == 2 => {
+                    let units = |record: &[u32]| units_in(layout.value(record, carried.slot));
+                    largest.offer_units(units(records[0]), units(records[1]), carried.scale);
                 }
-                Carry::Float => {
-                    largest[carried.measure]
-                        .offer(values.map(|it| Decimal::from_f64(float_in(it))), reference);
+                Carry::Fixed | Carry::Float | Carry::General => {
+                    let values: Vec<_> =
+                        values.map(|words| Some(Quantity::Number(carried.number(words)))).collect();
+                    let outcome =
+                        check(&self.plan.measures[carried.measure].rule, self.plan.reference, &values);
+                    outcome.difference.iter().for_each(|difference| largest.offer_difference(difference));
                 }
-                Carry::General => largest[carried.measure].offer(values.map(number_in), reference),
                 Carry::Hash64 | Carry::Hash128 | Carry::Presence => {}
             }
         }
@@ -140,39 +156,9 @@ pub(crate) struct Largest {
 }
 
 impl Largest {
-    /// Takes the spread of the values into account, or what is furthest from the reference.
-    fn offer_units(
-        &mut self,
-        values: &(impl Iterator<Item = i64> + Clone),
-        scale: u32,
-        reference: Option<usize>,
-    ) {
-        let (low, high) =
-            values.clone().fold((i64::MAX, i64::MIN), |(low, high), it| (low.min(it), high.max(it)));
-        let units = match reference.and_then(|reference| values.clone().nth(reference)) {
-            None => u128::from(high.abs_diff(low)),
-            Some(reference) => u128::from(high.abs_diff(reference).max(low.abs_diff(reference))),
-        };
-        self.units = self.units.max(units);
+    fn offer_units(&mut self, one: i64, other: i64, scale: u32) {
+        self.units = self.units.max(u128::from(one.abs_diff(other)));
         self.scale = scale;
-    }
-
-    fn offer(&mut self, values: impl Iterator<Item = Number> + Clone, reference: Option<usize>) {
-        let reference = reference.and_then(|reference| values.clone().nth(reference));
-        let Some(low) = values.clone().min() else { return };
-        let Some(high) = values.max() else { return };
-        let pairs = match reference {
-            None => [(low, high), (low, high)],
-            Some(reference) => [(low, reference), (reference, high)],
-        };
-        for (low, high) in pairs {
-            let (Some(low), Some(high)) = (low.finite(), high.finite()) else {
-                continue;
-            };
-            let short = high.checked_sub(low).map(Quantity::from);
-            let exact = short.or_else(|| Quantity::from(high).minus(&Quantity::from(low)));
-            exact.iter().for_each(|difference| self.offer_difference(difference));
-        }
     }
 
     pub(crate) fn offer_difference(&mut self, difference: &Quantity) {

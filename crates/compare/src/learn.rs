@@ -94,7 +94,12 @@ pub(crate) fn learn(
         }
         Misfit::Reading(value) => {
             let assumption = learnt.assumptions.entry((source, name.clone())).or_default();
+            let before = assumption.reading();
             assumption.observe(&value);
+            assert!(
+                assumption.reading() != before,
+                "starting over without having learnt anything would never end"
+            );
         }
         Misfit::Value { what, hint } => {
             return Err(Error::Value {

@@ -23,6 +23,7 @@ mod number;
 mod pairing;
 mod partition;
 mod plan;
+mod probe;
 mod progress;
 mod record;
 mod report;
@@ -75,7 +76,7 @@ pub fn compare(
     compare_tuned(sources, spec, limits, progress, breaks, &Tuning::default())
 }
 
-/// The same with knobs that never change the answer.
+/// The same with knobs for tests.
 ///
 /// # Errors
 /// As [`compare`].

@@ -17,6 +17,7 @@ pub(crate) fn pair_rows(
     let mut key = Key::new(decider.sources);
     let mut next = next_entry(&mut entries, decider)?;
     while let Some(entry) = next {
+        progress.check()?;
         key.rows[entry.source()] += 1;
         next = next_entry(&mut entries, decider)?;
         let same_key = next.as_ref().is_some_and(|next| next.key() == entry.key());
@@ -26,7 +27,6 @@ pub(crate) fn pair_rows(
             decider.tally.matched += key.take_equal();
         }
         if !same_key {
-            progress.check()?;
             let Key { left, rows, .. } = std::mem::replace(&mut key, Key::new(decider.sources));
             if counts_keys {
                 count_key(decider, &rows);

@@ -61,7 +61,7 @@ pub struct MeasureReport {
     pub passed: bool,
     /// The largest difference found between numbers (`0.03`) or times (`2d`), when any is outside.
     pub largest_difference: Option<String>,
-    /// Control totals per source, for numbers: the exact sum over all rows, `None` where that needs more than 38 digits.
+    /// Control totals per source, for numbers: the exact sum over all rows, `None` of only NULLs or beyond 38 digits.
     pub totals: Option<Vec<Option<String>>>,
 }
 

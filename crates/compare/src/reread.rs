@@ -8,7 +8,7 @@ use arrow_array::RecordBatch;
 use crate::bitmap::Chosen;
 use crate::census::Census;
 use crate::decode::{Decoded, Values, decode};
-use crate::entry::{Purpose, Raw, Row, write_entry, write_key};
+use crate::entry::{Purpose, Raw, Row, write_entry, write_key, write_key_up_to};
 use crate::error::Error;
 use crate::fingerprint::Seeds;
 use crate::ingest::{Block, on_threads, read_error};
@@ -63,7 +63,8 @@ impl<'a> Reread<'a> {
             let scan = source.table.scan(&indices, Some(&chosen[number].rows));
             scans.push(scan.map_err(|error| read_error(source, error))?);
         }
-        let found: Vec<AtomicU64> = self.sources.iter().map(|_| AtomicU64::new(0)).collect();
+        let zeros = || -> Vec<AtomicU64> { self.sources.iter().map(|_| AtomicU64::new(0)).collect() };
+        let (found, parts) = (zeros(), zeros());
         let states = on_threads(self.threads, |stop| -> Result<T, Error> {
             let mut state = start();
             let mut fingerprints = Vec::new();
@@ -100,19 +101,26 @@ impl<'a> Reread<'a> {
                         };
                         each(&mut state, &rows)?;
                     }
+                    if positions.next().is_some() {
+                        return Err(self.changed(source));
+                    }
+                    parts[source].fetch_add(1, Ordering::Relaxed);
                 }
             }
             Ok(state)
         })?;
-        for (source, (chosen, found)) in chosen.iter().zip(found).enumerate() {
-            if chosen.keys.is_some_and(|keys| keys != found.into_inner()) {
+        for (source, chosen) in chosen.iter().enumerate() {
+            let keys = found[source].load(Ordering::Relaxed);
+            let all_parts = parts[source].load(Ordering::Relaxed) == chosen.rows.len() as u64;
+            if !all_parts || chosen.keys.is_some_and(|expected| expected != keys) {
                 return Err(self.changed(source));
             }
         }
         Ok(states)
     }
 
-    fn changed(&self, source: usize) -> Error {
+    /// The error of a source that gives other rows than before.
+    pub(crate) fn changed(&self, source: usize) -> Error {
         Error::Changed { source_name: self.sources[source].name.clone() }
     }
 
@@ -187,9 +195,12 @@ impl<'a> Reread<'a> {
                 self.seeds.words(column, &rows.columns[column], count, |_, word| counts.tick(column, word));
             }
             for (row, &position) in rows.positions.iter().enumerate() {
-                key.clear();
-                write_key(self.plan, rows.columns, row, key);
-                keep_smallest(keys, key, (rows.source, rows.part, position), limit);
+                // A key whose first parts are beyond the largest kept need not be written to its end.
+                let full = keys.len() >= limit;
+                let largest = keys.last_key_value().filter(|_| full).map(|(largest, _)| largest.as_slice());
+                if write_key_up_to(self.plan, rows.columns, row, largest, key) {
+                    keep_smallest(keys, key, (rows.source, rows.part, position), limit);
+                }
             }
             Ok(())
         })?;

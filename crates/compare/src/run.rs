@@ -30,20 +30,22 @@ const THREAD_BYTES: u64 = 12 << 20;
 /// A rough size of a broken aggregated group in memory, per source and measure.
 const GROUP_BREAK_BYTES: u64 = 160;
 
-/// Knobs that never change an answer; tests turn them.
+/// Knobs for tests.
 #[derive(Debug, Clone)]
 pub struct Tuning {
     /// Bits of a fingerprint that choose its partition, instead of as many as the rows call for.
     pub partition_bits: Option<u32>,
     /// Bits that choose a bucket within a partition, at most.
     pub bucket_bits: u32,
-    /// Bits of a fingerprint that count; fewer than 128 make collisions.
+    /// Whether records have a word for each column from the start, where no break sink needs more.
+    pub wide: bool,
+    /// Bits of a fingerprint that count; fewer than 128 make collisions, which only `verify` notices.
     pub fingerprint_bits: u32,
 }
 
 impl Default for Tuning {
     fn default() -> Self {
-        Self { partition_bits: None, bucket_bits: 16, fingerprint_bits: 128 }
+        Self { partition_bits: None, bucket_bits: 16, wide: false, fingerprint_bits: 128 }
     }
 }
 
@@ -73,7 +75,9 @@ impl<'a> Run<'a> {
         progress: &'a Progress,
         tuning: &'a Tuning,
     ) -> Self {
-        let threads = limits.threads.max(1);
+        // A thread costs memory of its own, so a small cap has room for few.
+        let affordable = (limits.memory / 2).saturating_sub(BASE_BYTES) / THREAD_BYTES;
+        let threads = limits.threads.min(usize::try_from(affordable).unwrap_or(usize::MAX)).max(1);
         let rest = BASE_BYTES + THREAD_BYTES * threads as u64;
         let budget_bytes = (limits.memory / 10 * 9).saturating_sub(rest).max(limits.memory / 4);
         let budget = Budget::new(budget_bytes, &limits.temp_dir);
@@ -86,7 +90,7 @@ impl<'a> Run<'a> {
             self.progress.expect(number, source.table.rows_hint().unwrap_or(0));
         }
         let mut learnt = first_rows(self.sources)?;
-        let mut wide = false;
+        let mut wide = self.tuning.wide && sink.is_none() && !self.spec.verify;
         loop {
             self.progress.restart();
             let plan = Plan::new(self.sources, self.spec, &learnt)?;
@@ -104,7 +108,7 @@ impl<'a> Run<'a> {
         let mask = u128::MAX << (128 - self.tuning.fingerprint_bits).min(127);
         let seeds = Seeds::new(plan.columns.len(), mask);
         let radix = self.radix(&shape);
-        let reading = Reading {
+        let mut reading = Reading {
             sources: self.sources,
             plan,
             shape: &shape,
@@ -113,10 +117,15 @@ impl<'a> Run<'a> {
             progress: self.progress,
             radix,
             threads: self.threads,
+            probe: None,
         };
+        if lean && !wide && shape.layout.has_digest() {
+            reading.probe = reading.probe()?;
+        }
         let mut ingested = match reading.ingest() {
             Ok(ingested) => ingested,
             Err(Stop::Failed(error)) => return Err(error),
+            Err(Stop::TooMany) => return Ok(Attempt::TooMany),
             Err(Stop::Misfit { source, column, misfit }) => {
                 return Ok(Attempt::Misfit((source, column, misfit)));
             }
@@ -184,9 +193,10 @@ impl<'a> Run<'a> {
 
     /// As many partitions as keep each in the cache, but no more than can be open at once.
     fn radix(&self, shape: &Shape) -> Radix {
-        let rows: u64 = self.sources.iter().map(|source| source.table.rows_hint().unwrap_or(1 << 20)).sum();
-        let bytes = rows * shape.layout.stride() as u64 * 4;
-        let wanted = (bytes / PARTITION_BYTES).max(1).next_power_of_two().ilog2();
+        let hints = self.sources.iter().map(|source| source.table.rows_hint().unwrap_or(1 << 20));
+        let rows = hints.fold(0, u64::saturating_add);
+        let bytes = rows.saturating_mul(shape.layout.stride() as u64 * 4);
+        let wanted = (bytes / PARTITION_BYTES).clamp(1, 1 << MOST_PARTITION_BITS).next_power_of_two().ilog2();
         let open = self.budget_bytes / (4 * OPEN_CHUNK_BYTES * self.threads as u64);
         let most = open.max(1).ilog2().min(MOST_PARTITION_BITS);
         Radix { consumed: 0, bits: self.tuning.partition_bits.unwrap_or(wanted.min(most)) }

@@ -56,7 +56,7 @@ impl<'a> Sorter<'a> {
         };
         let mut writer = BufWriter::with_capacity(1 << 18, file);
         for &(start, end) in &self.entries {
-            writer.write_all(&u32::try_from(end - start).unwrap_or(u32::MAX).to_le_bytes())?;
+            writer.write_all(&((end - start) as u64).to_le_bytes())?;
             writer.write_all(&self.bytes[start..end])?;
         }
         let mut file = writer.into_inner().map_err(std::io::IntoInnerError::into_error)?;
@@ -102,13 +102,13 @@ impl Run {
                 Ok(entries.next().map(|(start, end)| bytes[start..end].to_vec()))
             }
             Self::Disk(reader) => {
-                let mut length = [0; 4];
+                let mut length = [0; 8];
                 match reader.read_exact(&mut length) {
                     Ok(()) => {}
                     Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(None),
                     Err(error) => return Err(error),
                 }
-                let mut entry = vec![0; u32::from_le_bytes(length) as usize];
+                let mut entry = vec![0; u64::from_le_bytes(length) as usize];
                 reader.read_exact(&mut entry)?;
                 Ok(Some(entry))
             }

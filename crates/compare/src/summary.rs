@@ -8,7 +8,7 @@ use crate::kind::Kind;
 use crate::number::{Decimal, Quantity};
 use crate::plan::{Measure, Plan};
 use crate::report::{Break, Comparison, KeyReport, MeasureReport, Verdict};
-use crate::spec::{Allow, Rule, Source};
+use crate::spec::{Aggregate, Allow, Rule, Source};
 use crate::totals::Totals;
 
 /// The report of a comparison.
@@ -74,7 +74,9 @@ fn measure_report(
     };
     let kind = measure.column.map_or(Kind::Number, |column| plan.columns[column].kind);
     let largest = tally.largest[index].difference().filter(|_| outside > 0);
-    let summed = measure.column.filter(|column| ingested.totals.iter().any(|totals| totals.sums(*column)));
+    let sums = matches!(measure.aggregate, Aggregate::Value | Aggregate::Sum | Aggregate::Avg);
+    let summed =
+        measure.column.filter(|column| sums && ingested.totals.iter().any(|totals| totals.sums(*column)));
     let totals = summed.map(|column| {
         let total = |of_source: &Totals| of_source.total(column).map(|total| total.to_string());
         ingested.totals.iter().map(total).collect()

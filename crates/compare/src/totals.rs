@@ -13,6 +13,8 @@ use crate::sum::{DecimalSum, FloatSum};
 pub(crate) struct Totals {
     /// Per column of the plan; `None` where a sum makes no sense.
     sums: Vec<Option<Sum>>,
+    /// Values that are not NULL, per column.
+    present: Vec<u64>,
 }
 
 enum Sum {
@@ -35,13 +37,17 @@ impl Totals {
             Encoding::Float => Sum::Float(Box::default()),
             Encoding::General | Encoding::Bytes => Sum::General(Box::default()),
         };
-        Self { sums: (0..plan.columns.len()).map(|column| wanted(column).then(|| sum(column))).collect() }
+        Self {
+            present: vec![0; plan.columns.len()],
+            sums: (0..plan.columns.len()).map(|column| wanted(column).then(|| sum(column))).collect(),
+        }
     }
 
     /// Adds the rows of a batch.
     pub(crate) fn add(&mut self, columns: &[Decoded]) {
-        for (sum, decoded) in self.sums.iter_mut().zip(columns) {
+        for ((sum, present_values), decoded) in self.sums.iter_mut().zip(&mut self.present).zip(columns) {
             let nulls = decoded.nulls.as_ref();
+            *present_values += decoded.present() as u64;
             match (sum, &decoded.values) {
                 (Some(Sum::Fixed { units, .. }), Values::Fixed(values)) => {
                     *units += present(values, nulls).map(|value| i128::from(*value)).sum::<i128>();
@@ -58,6 +64,7 @@ impl Totals {
     }
 
     pub(crate) fn merge(&mut self, other: &Self) {
+        self.present.iter_mut().zip(&other.present).for_each(|(count, more)| *count += more);
         for (sum, other) in self.sums.iter_mut().zip(&other.sums) {
             match (sum, other) {
                 (Some(Sum::Fixed { units, .. }), Some(Sum::Fixed { units: more, .. })) => *units += more,
@@ -73,9 +80,9 @@ impl Totals {
         self.sums[column].is_some()
     }
 
-    /// The sum of a column; `None` where there is none, or it needs more than 38 digits.
+    /// The sum of a column; `None` of nothing but NULLs, or where it needs more than 38 digits.
     pub(crate) fn total(&self, column: usize) -> Option<Number> {
-        match self.sums[column].as_ref()? {
+        match self.sums[column].as_ref().filter(|_| self.present[column] > 0)? {
             Sum::Fixed { units, scale } => Decimal::new(*units, -scale.cast_signed()).map(Number::Finite),
             Sum::Float(sum) => Some(Decimal::from_f64(sum.total())),
             Sum::General(sum) => sum.total().ok(),

@@ -62,6 +62,7 @@ impl Worker<'_> {
             let (content, place) = entry.split_at(entry.len() - PLACE_WORDS * 4);
             let mut words = place.as_chunks::<4>().0.iter().map(|word| u32::from_be_bytes(*word));
             if content != equal.content {
+                self.join.progress.check()?;
                 self.take_equal(&mut equal);
                 equal.content = content.to_vec();
             }
@@ -108,6 +109,7 @@ impl Worker<'_> {
             self.count_key(source, rows as u64);
             self.rows.0 += rows as u64;
             for chunk in chunks {
+                self.join.progress.check()?;
                 for record in chunk.read(&mut buffer, budget)?.chunks_exact(stride) {
                     call(self, source, record)?;
                 }

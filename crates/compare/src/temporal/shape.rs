@@ -166,7 +166,8 @@ fn read_clock(text: &[u8]) -> Option<(TemporalKind, i64, u32)> {
     if rest.is_empty() {
         return Some((TemporalKind::Timestamp, seconds, nanos));
     }
-    let (offset, rest) = scan::offset(rest)?;
+    // PostgreSQL leaves out the minutes of whole hours.
+    let (offset, rest) = scan::offset(rest).or_else(|| scan::offset_hours(rest))?;
     rest.is_empty().then_some((TemporalKind::Instant, seconds - offset, nanos))
 }
 
@@ -294,7 +295,9 @@ mod tests {
             ("0001-01-01T00:00:00+14:00", Some("0000-12-31 10:00:00Z")),
             ("2024-03-01 01:00 PM-05:00", Some("2024-03-01 18:00:00Z")),
             ("2024-03-01T10:00:00z", None),
-            ("2024-03-01T10:00:00+02", None),
+            ("2024-03-01T10:00:00+02", Some("2024-03-01 08:00:00Z")),
+            ("2024-03-01T10:00:00+2", None),
+            ("2024-03-01T10:00:00+02:", None),
             ("2024-03-01T10:00:00+2:00", None),
             ("2024-03-01T10:00:00+24:00", None),
             ("2024-03-01T10:00:00+02:60", None),

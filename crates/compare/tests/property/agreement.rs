@@ -258,7 +258,7 @@ fn largest_differences(answer: &Answer, comparison: &Comparison, places: &[usize
         let Some(largest) = differences.and_then(|differences| differences.into_iter().max()) else {
             continue;
         };
-        if measure.tolerance_type != "PERCENTAGE" && largest.digits().is_some_and(|digits| digits <= 38) {
+        if largest.digits().is_some_and(|digits| digits <= 38) {
             let shown = measure.largest_difference.as_deref().and_then(Ratio::parse);
             same(&format!("largest difference of {}", measure.name), &shown, &Some(largest))?;
         }

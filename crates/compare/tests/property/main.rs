@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use tables::random::Random;
 use tables::{Case, case};
-use trueup_compare::Spec;
+use trueup_compare::{Spec, Tuning};
 use way::{MEGABYTE, PLAIN, Run, Way, run, run_as, summary};
 
 const WAYS: [Way; 4] = [
@@ -37,9 +37,12 @@ fn check(seed: u64, rows: usize) -> Result<(), String> {
     if other != plain {
         return Err(format!("verify = {verify} changes the answer: {}", first_difference(&plain, &other)));
     }
-    let summed_up = summary(&case, &PLAIN, random);
-    if summed_up.as_ref().ok() != plain.as_ref().ok().map(|(comparison, _)| comparison) {
-        return Err(format!("without a sink: {summed_up:#?}\nwith one: {plain:#?}"));
+    for wide in [false, true] {
+        let way = Way { tuning: Tuning { wide, ..PLAIN.tuning }, ..PLAIN };
+        let summed_up = summary(&case, &way, random);
+        if summed_up.as_ref().ok() != plain.as_ref().ok().map(|(comparison, _)| comparison) {
+            return Err(format!("without a sink, wide = {wide}: {summed_up:#?}\nwith one: {plain:#?}"));
+        }
     }
     Ok(())
 }

@@ -26,7 +26,7 @@ pub const PLAIN: Way = Way {
     shuffled: false,
     largest_batch: 100_000,
     memory: 256 * MEGABYTE,
-    tuning: Tuning { partition_bits: None, bucket_bits: 16, fingerprint_bits: 128 },
+    tuning: Tuning { partition_bits: None, bucket_bits: 16, wide: false, fingerprint_bits: 128 },
 };
 
 /// The comparison and all its breaks, or the error as a person reads it.

@@ -138,8 +138,11 @@ impl Decider<'_, '_> {
         if !self.is_told() {
             return Ok(());
         }
-        let shown: Vec<Option<Vec<Option<String>>>> =
-            tuple.iter().map(|row| row.as_ref().map(|row| row.shown(self.plan))).collect();
+        let shown: Vec<Option<Vec<Option<String>>>> = tuple
+            .iter()
+            .zip(&values)
+            .map(|(row, values)| Some(row.as_ref()?.shown(self.plan, values.as_ref()?)))
+            .collect();
         let cells = (self.plan.measures.iter().zip(outcomes).enumerate())
             .map(|(index, (measure, outcome))| Cell {
                 values: shown.iter().map(|row| row.as_ref().map(|row| row[index].clone())).collect(),

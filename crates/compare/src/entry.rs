@@ -180,10 +180,10 @@ impl Entry {
         plan.measures.iter().map(|_| read_sorted(&mut rest)).collect()
     }
 
-    /// The value of each measure as it was found.
-    pub(crate) fn shown(&self, plan: &Plan) -> Vec<Option<String>> {
+    /// The value of each measure as it was found, given what it is.
+    pub(crate) fn shown(&self, plan: &Plan, values: &[Option<Value>]) -> Vec<Option<String>> {
         let mut rest = &self.bytes[self.cells_end + 5..];
-        (plan.measures.iter().zip(self.values(plan)))
+        (plan.measures.iter().zip(values))
             .map(|(measure, value)| {
                 let has_raw = rest[0] == 1;
                 rest = &rest[1..];
@@ -194,7 +194,7 @@ impl Entry {
                     rest = after;
                     return Some(String::from_utf8_lossy(text).into_owned());
                 }
-                Some(value?.show(&plan.columns[measure.column?]))
+                Some(value.as_ref()?.show(&plan.columns[measure.column?]))
             })
             .collect()
     }

@@ -152,7 +152,10 @@ impl Finish<'_> {
         let mut shown = HashMap::new();
         while let Some(bytes) = rows.next()? {
             let entry = Entry::new(reread.plan, bytes);
-            shown.insert((entry.source(), entry.locator()), entry.shown(reread.plan));
+            shown.insert(
+                (entry.source(), entry.locator()),
+                entry.shown(reread.plan, &entry.values(reread.plan)),
+            );
         }
         for &(at, source, locator) in pending {
             let texts = shown.get(&(source, locator)).ok_or_else(|| reread.changed(source))?;

@@ -59,6 +59,14 @@ pub use unique::unique_keys;
 
 use run::Run;
 
+/// Says whether `Source::timezone` may be this: an IANA name, or an offset such as `+01:00`.
+///
+/// # Errors
+/// What is wrong with it, and one that is spelt alike.
+pub fn check_timezone(name: &str) -> Result<(), String> {
+    temporal::Zone::named(name).map(drop).map_err(|error| error.to_string())
+}
+
 /// Takes every break, in the order of the keys, with what its cells are.
 pub type BreakSink<'a> = &'a mut dyn FnMut(&BreakHeader, &Break) -> Result<(), TableError>;
 

@@ -146,7 +146,7 @@ pub(crate) fn skip_sorted(from: &mut &[u8]) {
             }
             at + 2
         }
-        _ => from.len() - Number::from_sort_key(from).1.len(),
+        first => Number::sort_key_len(first),
     };
     *from = &from[length..];
 }

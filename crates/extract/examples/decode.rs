@@ -10,7 +10,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     let mut rows = 0;
     for path in std::env::args().skip(1) {
-        let table = open(&path, &Options::new(std::env::temp_dir()))?;
+        let table = open(&path, &Options { threads, ..Options::new(std::env::temp_dir()) })?;
         let columns: Vec<usize> = (0..table.schema().fields().len()).collect();
         let scan = table.scan(&columns, None)?;
         rows += thread::scope(|scope| {

@@ -169,8 +169,9 @@ impl<'l> Columns<'l> {
 #[expect(unsafe_code, reason = "every chunk is checked as a whole; `checked_again` proves it in tests")]
 fn text_array(views: Vec<u128>, buffers: Arc<[Buffer]>, nulls: Option<NullBuffer>) -> StringViewArray {
     debug_assert!(checked_again(&views, &buffers), "a view is out of its buffer, or cuts a character");
-    // SAFETY: each view was made by `view` from a range of the chunk or of `rewritten`, so it is in bounds and its
-    // prefix is right; both are UTF-8 as a whole, and the ranges begin and end beside ASCII delimiters.
+    // SAFETY: each view is zero (the empty text of a NULL) or was made by `view` or `make_view` from a range of the chunk
+    // or of `rewritten`, so it is in bounds and its prefix is right; neither is longer than `MOST_CHUNK_BYTES` and a record,
+    // so offsets fit; both are UTF-8 as a whole, and the ranges begin and end beside ASCII delimiters.
     unsafe { StringViewArray::new_unchecked(ScalarBuffer::from(views), buffers, nulls) }
 }
 

@@ -77,7 +77,7 @@ pub(crate) fn open(input: Input, format: Format, options: &Options) -> Result<Te
     let shape = Shape {
         fields: names.into_iter().map(|name| Field::new(name, DataType::Utf8View, true)).collect(),
         start: start as u64,
-        chunk_bytes: options.chunk_bytes,
+        chunk_bytes: options.chunk_bytes.min(crate::MOST_CHUNK_BYTES),
         rows_hint: Some(
             u64::try_from(u128::from(left) * u128::from(rows) / u128::from(read)).unwrap_or(u64::MAX),
         ),

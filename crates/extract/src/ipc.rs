@@ -190,7 +190,7 @@ fn of_file(bytes: &Bytes) -> Result<Contents, ArrowError> {
     };
     for block in footer.recordBatches().iter().flatten() {
         let message = Message::at(bytes, number(block.offset())?)?;
-        contents.rows += message.rows()?;
+        contents.rows = contents.rows.saturating_add(message.rows()?);
         contents.messages.push((Kind::Batch, *block));
     }
     Ok(contents)
@@ -220,7 +220,7 @@ fn of_stream(bytes: &Bytes) -> Result<Contents, ArrowError> {
             MessageHeader::RecordBatch => Kind::Batch,
             _ => return Err(invalid("a message that is neither dictionary nor batch")),
         };
-        contents.rows += next.rows()?;
+        contents.rows = contents.rows.saturating_add(next.rows()?);
         let prefixed = i32::try_from(next.prefix + next.metadata.len() as u64).map_err(invalid)?;
         contents
             .messages

@@ -1,7 +1,7 @@
 //! JSON lines: one object a line, a column for every key that any of them has.
 //!
-//! The keys are found by a pass over the whole file when it is opened, on all cores: a key may turn up first in the last
-//! line, and a sample would miss it. It costs about as much as one scan, and counts the rows besides.
+//! The keys are found by a pass over the whole file when it is opened: a key may turn up first in the last line, and
+//! a sample would miss it. It costs about as much as one scan, and counts the rows besides.
 //!
 //! Strings become their text, numbers, `true` and `false` stay as written, `null` and a missing key are NULL, objects and
 //! arrays become their JSON without white space.
@@ -20,6 +20,9 @@ use crate::error::{Error, Fault, Problem};
 use crate::input::Input;
 use crate::text::{Cut, Grammar, Shape, Text, TextFile};
 use syntax::{Cursor, Key, Value};
+
+/// How many keys may become columns; objects with ever new keys would otherwise fill the memory.
+const MOST_KEYS: usize = 10_000;
 
 /// Reads objects with known keys.
 #[derive(Default)]
@@ -141,26 +144,31 @@ pub(crate) fn open(input: Input, options: &Options) -> Result<TextFile<Json>, Er
     let shape = Shape {
         fields: Vec::new(),
         start: 0,
-        chunk_bytes: options.chunk_bytes,
+        chunk_bytes: options.chunk_bytes.min(crate::MOST_CHUNK_BYTES),
         rows_hint: None,
         described: format!("JSON lines, {}", text.described()),
     };
     let mut file = TextFile::new(text, shape, Json::default());
     let mut keys = Keys::default();
     let mut rows = 0;
-    for (found, count) in file.survey(keys_of)? {
+    file.survey(options.threads, keys_of, |(found, count)| {
         for name in &found.names {
             if !keys.places.contains_key(name) {
                 keys.add(name);
             }
         }
         rows += count;
-    }
+        if keys.names.len() > MOST_KEYS {
+            let problem = format!(
+                "more than {MOST_KEYS} different keys, each of which is a column; put keys that are data, such as ids, under one key"
+            );
+            return Err(Error::Format { path: path.clone(), problem });
+        }
+        Ok(())
+    })?;
     if keys.names.is_empty() {
-        return Err(Error::Format {
-            path,
-            problem: "no object in this file has a key, so there are no columns".to_owned(),
-        });
+        let problem = "no object in this file has a key, so there are no columns".to_owned();
+        return Err(Error::Format { path, problem });
     }
     file.learn(|json, shape| {
         shape.fields = keys.names.iter().map(|name| Field::new(name, DataType::Utf8View, true)).collect();
@@ -170,13 +178,13 @@ pub(crate) fn open(input: Input, options: &Options) -> Result<TextFile<Json>, Er
     Ok(file)
 }
 
-/// The keys and the number of objects in a chunk, all of whose syntax is checked on the way.
+/// The keys and the number of objects in a chunk, all of whose syntax is checked on the way, unless the keys are too many.
 fn keys_of(text: &[u8], len: usize) -> Result<(Keys, u64), Fault> {
     let mut cursor = Cursor::new(text, len);
     let mut keys = Keys::default();
     let mut seen = Seen::new(0);
     let mut rows = 0;
-    while cursor.next_object()? {
+    while keys.names.len() <= MOST_KEYS && cursor.next_object()? {
         rows += 1;
         cursor.object(|key, _| {
             let field = match keys.of(&key, seen.next)? {

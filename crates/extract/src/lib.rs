@@ -21,6 +21,9 @@ pub use error::{Error, Problem, catches_panics};
 pub use format::{Format, UnknownFormat};
 pub use table::{Batches, Part, Scan, Selection, Table};
 
+/// Views of text have offsets of 32 bits; a chunk grows by at most one record, of 64 MiB, beyond this.
+const MOST_CHUNK_BYTES: usize = 1 << 30;
+
 /// How a source is to be read; whatever is left open is detected.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -28,7 +31,7 @@ pub struct Options {
     pub format: Option<Format>,
     /// The delimiter of a CSV file; otherwise one of `,` `;` tab `|`.
     pub delimiter: Option<u8>,
-    /// The quote of a CSV file; otherwise `"` or `'`.
+    /// The quote of a CSV file; otherwise `"`, or `'` where the first records leave no doubt.
     pub quote: Option<u8>,
     /// Whether the first record of a CSV file names the columns (it does by default); if not, they are `column_0`, ….
     pub header: Option<bool>,
@@ -38,13 +41,15 @@ pub struct Options {
     pub empty: Empty,
     /// Where standard input and pipes are kept while they are read.
     pub temp_dir: PathBuf,
+    /// How many threads may look for the keys of JSON lines while a file is opened.
+    pub threads: usize,
     /// How many bytes of text make a part; only tests have a reason to change it.
     #[doc(hidden)]
     pub chunk_bytes: usize,
 }
 
 impl Options {
-    /// Everything is detected; pipes are kept in the given directory.
+    /// Everything is detected, by one thread; pipes are kept in the given directory.
     #[must_use]
     pub fn new(temp_dir: impl Into<PathBuf>) -> Self {
         Self {
@@ -55,6 +60,7 @@ impl Options {
             encoding: None,
             empty: Empty::Quoted,
             temp_dir: temp_dir.into(),
+            threads: 1,
             chunk_bytes: 1 << 20,
         }
     }

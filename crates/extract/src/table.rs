@@ -72,6 +72,8 @@ pub(crate) trait Parts<'a>: Send {
 
 /// A table that can be scanned by many threads at once, and again and again.
 pub struct Table {
+    /// What stands for the first file in errors.
+    name: String,
     files: Vec<OneFile>,
     schema: SchemaRef,
     bytes: u64,
@@ -87,18 +89,18 @@ impl Table {
     pub(crate) fn new(path: &str, inputs: Vec<Input>, options: &Options) -> Result<Self, Error> {
         let bytes = inputs.iter().map(Input::len).sum();
         let mut files: Vec<OneFile> = Vec::with_capacity(inputs.len());
-        let mut first = String::new();
+        let mut name = String::new();
         for input in inputs {
-            let name = input.name().to_owned();
+            let other = input.name().to_owned();
             let source = source(input, options)?;
             let places = match files.first() {
                 None => (0..source.fields().len()).collect(),
                 Some(reference) => places(reference.source.fields(), source.fields()).map_err(|problem| {
-                    Error::Columns { path: name.clone(), first: first.clone(), problem }
+                    Error::Columns { path: other.clone(), first: name.clone(), problem }
                 })?,
             };
             if files.is_empty() {
-                first = name;
+                name = other;
             }
             files.push(OneFile { source, places });
         }
@@ -106,7 +108,7 @@ impl Table {
             return Err(Error::NoData { path: path.to_owned() });
         };
         let schema = Arc::new(Schema::new(reference.source.fields().to_vec()));
-        Ok(Self { files, schema, bytes })
+        Ok(Self { name, files, schema, bytes })
     }
 
     /// The columns.
@@ -118,7 +120,9 @@ impl Table {
     /// How many rows to expect: exact for Parquet, Arrow and JSON lines, a guess for CSV.
     #[must_use]
     pub fn rows_hint(&self) -> Option<u64> {
-        self.files.iter().map(|file| file.source.rows_hint()).sum()
+        let mut hints = self.files.iter().map(|file| file.source.rows_hint());
+        // The numbers are what the files claim, damaged ones included.
+        hints.try_fold(0, |rows: u64, hint| Some(rows.saturating_add(hint?)))
     }
 
     /// How many bytes the files have on disk.
@@ -151,7 +155,7 @@ impl Table {
         let known = self.schema.fields().len();
         if let Some(column) = columns.iter().find(|column| **column >= known) {
             let problem = format!("there is no column {column} among {known}");
-            return Err(Error::Format { path: self.files[0].source.described(), problem });
+            return Err(Error::Format { path: self.name.clone(), problem });
         }
         let scan = Scan {
             table: self,
@@ -209,7 +213,7 @@ impl<'a> Scan<'a> {
 
 fn source(input: Input, options: &Options) -> Result<Box<dyn Source>, Error> {
     if input.len() == 0 {
-        return Err(Error::Empty { path: input.name().to_owned() });
+        return Err(empty(&input, options));
     }
     let format = options.format.map_or_else(|| format::of(&input), Ok)?;
     let columnar = matches!(format, Format::Parquet | Format::Arrow);
@@ -223,6 +227,18 @@ fn source(input: Input, options: &Options) -> Result<Box<dyn Source>, Error> {
         Format::Parquet => Box::new(parquet::ParquetFile::open(input)?),
         Format::Arrow => Box::new(ipc::IpcFile::open(input)?),
     })
+}
+
+/// Why a file without bytes is no table: only where there are headers could one be missed.
+fn empty(input: &Input, options: &Options) -> Error {
+    let path = input.name().to_owned();
+    match options.format.or_else(|| input.path().and_then(format::by_name)) {
+        Some(Format::Csv | Format::Tsv) | None => Error::Empty { path },
+        Some(format) => {
+            let problem = format!("the file is empty; there are no columns without any {format} in it");
+            Error::Format { path, problem }
+        }
+    }
 }
 
 /// Where each of the first file's columns is in another file, whose order may differ.

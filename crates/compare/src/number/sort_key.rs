@@ -47,6 +47,12 @@ impl Number {
 }
 
 impl Number {
+    /// How many bytes [`Number::sort_key`] wrote, by the first of them.
+    #[must_use]
+    pub fn sort_key_len(first: u8) -> usize {
+        if matches!(first, NEGATIVE | POSITIVE) { 19 } else { 1 }
+    }
+
     /// Reads what [`Number::sort_key`] wrote, and gives back what follows it.
     ///
     /// # Panics

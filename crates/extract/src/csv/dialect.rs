@@ -4,7 +4,7 @@ use memchr::{memchr, memchr2};
 
 use crate::error::{Fault, Problem};
 
-/// How many records the dialect is judged by.
+/// How many records the delimiter is judged by.
 const RECORDS: usize = 100;
 
 /// The candidates for a delimiter; of two that fit equally well the earlier wins, since a comma is also a decimal point.
@@ -53,7 +53,7 @@ impl Dialect {
             let mut best: Option<(Fit, usize, Self)> = None;
             for candidate in delimiter.map_or(DELIMITERS.to_vec(), |given| vec![given]) {
                 let dialect = Self { delimiter: candidate, quote, terminator };
-                let (fit, quoted) = dialect.fit(sample, whole);
+                let (fit, quoted) = dialect.fit(sample, whole, RECORDS);
                 if best.as_ref().is_none_or(|(other, ..)| fit > *other) {
                     best = Some((fit, quoted, dialect));
                 }
@@ -68,51 +68,96 @@ impl Dialect {
         let Some((fit, quoted, dialect)) = best(fallback.quote) else {
             return fallback;
         };
+        let dialect = settle(fit, dialect);
         // The other quote is tried only where the usual one explains nothing.
         let other = if quote.is_none() && (quoted == 0 || !fit.readable) { best(b'\'') } else { None };
-        match other {
-            Some((single, quoted, other)) if quoted > 0 && single.readable && single.alike >= fit.alike => {
-                settle(single, other)
-            }
-            _ => settle(fit, dialect),
-        }
+        let other = other.map(|(fit, _, other)| settle(fit, other));
+        other.filter(|other| other.is_proven(sample, whole, dialect)).unwrap_or(dialect)
     }
 
     /// The first record that is not a blank line, or `None` when the sample ends before it does.
     pub fn first_record(self, sample: &[u8], whole: bool) -> Result<Option<Record>, Fault> {
-        let mut start = 0;
-        while let Some(record) = self.record(sample, start, whole)? {
-            if !record.is_blank() {
-                return Ok(Some(record));
-            }
-            start = record.end;
-        }
-        Ok(None)
+        self.records(sample, whole).next().transpose()
     }
 
-    fn fit(self, sample: &[u8], whole: bool) -> (Fit, usize) {
-        let (mut fields, mut records, mut alike, mut quoted, mut start) = (0, 0, 0, 0, 0);
-        let readable = loop {
-            match self.record(sample, start, whole) {
-                Err(_) => break false,
-                Ok(None) => break true,
-                Ok(Some(record)) => {
-                    start = record.end;
-                    if record.is_blank() {
-                        continue;
-                    }
-                    fields = if records == 0 { record.cells.len() } else { fields };
-                    records += 1;
-                    alike += usize::from(record.cells.len() == fields);
-                    quoted += record.cells.iter().filter(|cell| cell.quoted).count();
-                }
-            }
-            if records == RECORDS {
-                break true;
-            }
-        };
+    /// How well the first records fit, at most so many, and how many of their fields are quoted.
+    fn fit(self, sample: &[u8], whole: bool, most: usize) -> (Fit, usize) {
+        let (mut fields, mut records, mut alike, mut quoted, mut readable) = (0, 0, 0, 0, true);
+        for record in self.records(sample, whole).take(most) {
+            let Ok(record) = record else {
+                readable = false;
+                break;
+            };
+            fields = if records == 0 { record.cells.len() } else { fields };
+            records += 1;
+            alike += usize::from(record.cells.len() == fields);
+            quoted += record.cells.iter().filter(|cell| cell.quoted).count();
+        }
         let alike = if fields > 1 { alike * 1000 / records } else { 0 };
         (Fit { readable, alike, fields }, quoted)
+    }
+
+    /// Whether the sample shows that this quote is one, for an apostrophe is mostly just that: it must hold together what
+    /// would fall apart, or be around all values of a column, and the usual dialect must not read the records better.
+    fn is_proven(self, sample: &[u8], whole: bool, usual: Self) -> bool {
+        if self.fit(sample, whole, usize::MAX).0.alike < usual.fit(sample, whole, usize::MAX).0.alike {
+            return false;
+        }
+        let torn = usual.is_torn(sample, whole);
+        let mut encloses = false;
+        // How many values of each column are quoted; `None` once one is not.
+        let mut columns: Vec<Option<usize>> = Vec::new();
+        for (nth, record) in self.records(sample, whole).enumerate() {
+            let Ok(record) = record else {
+                return false;
+            };
+            columns.resize(columns.len().max(record.cells.len()), Some(0));
+            for (cell, column) in record.cells.iter().zip(&mut columns) {
+                if cell.is_double_quoted() {
+                    return false;
+                }
+                let parts = |byte: &u8| [self.delimiter, b'\n', b'\r'].contains(byte);
+                let needs_quotes = |byte: &u8| *byte == self.quote || (torn && parts(byte));
+                encloses |= cell.quoted && cell.text.iter().any(needs_quotes);
+                // Names may go without quotes where values have them.
+                match column {
+                    Some(count) if cell.quoted => *count += usize::from(!cell.text.is_empty()),
+                    Some(_) if nth > 0 && !cell.text.is_empty() => *column = None,
+                    _ => {}
+                }
+            }
+        }
+        encloses || columns.iter().flatten().any(|quoted| *quoted > 1)
+    }
+
+    /// Whether records differ in their number of fields, or cannot be read at all.
+    fn is_torn(self, sample: &[u8], whole: bool) -> bool {
+        let mut counts =
+            self.records(sample, whole).map(|record| record.ok().map(|record| record.cells.len()));
+        let first = counts.next().flatten();
+        first.is_none() || counts.any(|count| count != first)
+    }
+
+    /// The records that are not blank lines, up to the first that is malformed or not all there.
+    fn records(self, sample: &[u8], whole: bool) -> impl Iterator<Item = Result<Record, Fault>> {
+        let mut start = Some(0);
+        std::iter::from_fn(move || {
+            loop {
+                match self.record(sample, start?, whole) {
+                    Err(fault) => {
+                        start = None;
+                        return Some(Err(fault));
+                    }
+                    Ok(record) => {
+                        let record = record?;
+                        start = Some(record.end);
+                        if !record.is_blank() {
+                            return Some(Ok(record));
+                        }
+                    }
+                }
+            }
+        })
     }
 
     /// The record that starts there, or `None` when the sample ends before it does.
@@ -176,6 +221,13 @@ impl Dialect {
                 None => return Ok(Some((text, after))),
             }
         }
+    }
+}
+
+impl Cell {
+    /// Whether the usual quotes are around a field that is read with another quote.
+    fn is_double_quoted(&self) -> bool {
+        !self.quoted && matches!(&self.text[..], [b'"', .., b'"'])
     }
 }
 

@@ -1,7 +1,7 @@
 //! A text file in parts: chunks are cut under the lock of a scan and parsed outside of it.
 
+use std::collections::BTreeMap;
 use std::io::Read;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arrow_array::RecordBatch;
@@ -55,19 +55,22 @@ impl<G: Grammar> TextFile<G> {
         Self { text, shape, grammar, offsets: OnceLock::new() }
     }
 
-    /// Has every chunk looked at, on all cores, and returns what was seen in order; later scans then know where chunks are.
+    /// Has every chunk looked at by so many threads, and merges what was seen in order; later scans then know where chunks
+    /// are.
     pub fn survey<T: Send>(
         &self,
+        threads: usize,
         look: impl Fn(&[u8], usize) -> Result<T, Fault> + Sync,
-    ) -> Result<Vec<T>, Error> {
+        merge: impl FnMut(T) -> Result<(), Error> + Send,
+    ) -> Result<(), Error> {
         let Shape { start, chunk_bytes, .. } = self.shape;
-        let supply =
-            Mutex::new((Chunks::new(&self.text, start, chunk_bytes, self.grammar.terminator())?, Vec::new()));
-        let seen = Mutex::new(Vec::new());
-        let failed = AtomicBool::new(false);
+        let terminator = self.grammar.terminator();
+        let chunks = Chunks::new(&self.text, start, chunk_bytes, terminator)?;
+        let supply = Mutex::new((chunks, Vec::new()));
+        let merged = Mutex::new(InOrder::new(merge));
         let work = || {
             let mut buffer = Vec::new();
-            while !failed.load(Ordering::Relaxed) {
+            while !merged.lock().unwrap_or_else(PoisonError::into_inner).failed {
                 let mut guard = supply.lock().unwrap_or_else(PoisonError::into_inner);
                 let (chunks, offsets) = &mut *guard;
                 let nth = offsets.len();
@@ -76,38 +79,28 @@ impl<G: Grammar> TextFile<G> {
                     offsets.push(chunk.offset);
                 }
                 drop(guard);
-                let result = chunk.and_then(|chunk| {
-                    let Some(chunk) = chunk else {
-                        return Ok(None);
-                    };
-                    let looked =
-                        check_utf8(&chunk.bytes[..chunk.len]).and_then(|()| look(&chunk.bytes, chunk.len));
-                    buffer = chunk.bytes;
-                    looked
-                        .map(Some)
-                        .map_err(|fault| self.text.error(chunk.offset, fault, self.grammar.terminator()))
-                });
-                let Some(result) = result.transpose() else {
+                let Some(chunk) = chunk.transpose() else {
                     return;
                 };
-                failed.fetch_or(result.is_err(), Ordering::Relaxed);
-                seen.lock().unwrap_or_else(PoisonError::into_inner).push((nth, result));
+                let seen = chunk.and_then(|Chunk { offset, bytes, len }| {
+                    let looked = check_utf8(&bytes[..len]).and_then(|()| look(&bytes, len));
+                    buffer = bytes;
+                    looked.map_err(|fault| self.text.error(offset, fault, terminator))
+                });
+                merged.lock().unwrap_or_else(PoisonError::into_inner).add(nth, seen);
             }
         };
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
         std::thread::scope(|scope| {
-            for _ in 0..threads {
+            for _ in 1..threads {
                 scope.spawn(work);
             }
+            work();
         });
-        let mut seen = seen.into_inner().unwrap_or_else(PoisonError::into_inner);
-        // Chunks are taken in order, so the first failure is the same however many threads there are.
-        seen.sort_by_key(|(nth, _)| *nth);
-        let results = seen.into_iter().map(|(_, result)| result).collect::<Result<Vec<T>, Error>>()?;
+        merged.into_inner().unwrap_or_else(PoisonError::into_inner).result?;
         let (chunks, mut offsets) = supply.into_inner().unwrap_or_else(PoisonError::into_inner);
         offsets.push(chunks.offset());
         self.offsets.get_or_init(|| offsets);
-        Ok(results)
+        Ok(())
     }
 
     /// Changes what was not known before the survey.
@@ -130,6 +123,36 @@ impl<G: Grammar> TextFile<G> {
         let batch = columns.finish(&buffer).map_err(|error| self.text.input.damaged(error))?;
         shared.pool.remember(&buffer);
         Ok(batch)
+    }
+}
+
+/// Merges what threads see of the chunks in the order of those, so that neither the outcome nor the first failure depends on
+/// how many threads there are.
+struct InOrder<T, M> {
+    merge: M,
+    /// What was seen of later chunks than the next.
+    early: BTreeMap<usize, Result<T, Error>>,
+    next: usize,
+    /// Whether any chunk has failed, so that no further ones are needed.
+    failed: bool,
+    result: Result<(), Error>,
+}
+
+impl<T, M: FnMut(T) -> Result<(), Error>> InOrder<T, M> {
+    fn new(merge: M) -> Self {
+        Self { merge, early: BTreeMap::new(), next: 0, failed: false, result: Ok(()) }
+    }
+
+    fn add(&mut self, nth: usize, seen: Result<T, Error>) {
+        self.failed |= seen.is_err();
+        self.early.insert(nth, seen);
+        while self.result.is_ok()
+            && let Some(seen) = self.early.remove(&self.next)
+        {
+            self.next += 1;
+            self.result = seen.and_then(&mut self.merge);
+            self.failed |= self.result.is_err();
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::reading::{detected, names, table};
+use crate::reading::{detected, names, table, write};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type, TimestampMicrosecondType};
 use arrow_array::{
@@ -20,7 +20,7 @@ use parquet::data_type::{Int96, Int96Type};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
-use trueup_extract::{Selection, Table};
+use trueup_extract::{Selection, Table, open};
 
 fn batch(rows: i64) -> RecordBatch {
     let ids: Int64Array = (0..rows).map(|row| (row % 11 != 3).then_some(row)).collect();
@@ -218,6 +218,25 @@ fn parquet_int96_reaches_beyond_2262() {
     let parts = scanned(&table, &[0], None);
     let read = parts[0].1.column(0).as_primitive::<TimestampMicrosecondType>();
     assert_eq!(read.values().to_vec(), [253_402_214_400_000_000, 1500]);
+}
+
+#[test]
+fn rows_that_files_claim_do_not_overflow() {
+    let schema = Arc::new(parse_message_type("message t { required int32 id; }").unwrap());
+    let writer =
+        SerializedFileWriter::new(Vec::new(), schema, Arc::new(WriterProperties::default())).unwrap();
+    let mut bytes = writer.into_inner().unwrap();
+    // The number of rows, 0, stands before the empty list of row groups; i64::MAX takes nine bytes more.
+    let at = bytes.windows(4).position(|four| four == [0x16, 0, 0x19, 0x0c]).unwrap() + 1;
+    bytes.splice(at..=at, [0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01]);
+    let length = bytes.len() - 8;
+    bytes[length] += 9;
+    let directory = tempfile::tempdir().unwrap();
+    for name in ["a.parquet", "b.parquet", "c.parquet"] {
+        write(directory.path(), name, &bytes);
+    }
+    let table = open(directory.path().to_str().unwrap(), &detected()).unwrap();
+    assert_eq!(table.rows_hint(), Some(u64::MAX));
 }
 
 #[test]

@@ -170,6 +170,50 @@ fn says_what_it_found() {
 }
 
 #[test]
+fn an_apostrophe_is_a_quote_only_when_that_is_proven() {
+    let later = |last: &str| format!("id,x\n{}{last}\n", "1,'a'\n".repeat(300));
+    let beyond_the_first = format!("id,x\n{}2,'b,c'\n", "1,a\n".repeat(300));
+    let cases: &[(&str, &str, bool)] = &[
+        ("one value of two", "id,x\n1,'a'\n2,b\n", false),
+        ("one row", "id,x\n1,'a'\n", false),
+        ("all values", "id,x\n1,'a'\n2,'b'\n", true),
+        ("all values that are there", "id,x\n1,'a'\n2,\n3,'b'\n", true),
+        ("one value that is there", "id,x\n1,'a'\n2,\n3,\n", false),
+        ("nothing between them", "id,x\n1,''\n2,''\n", false),
+        ("the header and one row", "'id','x'\n1,'a'\n", true),
+        ("the header only", "'id','x'\n1,a\n2,b\n", false),
+        ("one column, all values", "x\n'a'\n'b'\n", true),
+        ("one column, not all", "x\n'a'\nb\n", false),
+        ("a delimiter", "id,x\n1,'a,b'\n2,c\n", true),
+        ("another delimiter", "id;x\n1;'a,b'\n2;c\n", false),
+        ("a newline", "id,x\n1,'a\nb'\n2,c\n", true),
+        ("a doubled quote", "id,x\n1,'it''s'\n2,c\n", true),
+        ("double quotes elsewhere", "id,x,y\n1,'a',\"p\"\n2,'b',q\n", false),
+        ("double quotes and a delimiter", "id,x,y\n1,'a;b',\"p\"\n2,'b;c',q\n", false),
+        ("'tis at once", "id,x\n1,'tis\n2,b\n", false),
+        ("'tis in the next row", "id,x\n1,'a'\n2,'tis\n3,c\n", false),
+        ("'tis in a later row", &later("2,'tis"), false),
+        ("'tis, and a later apostrophe", "id,x\n1,a\n2,'tis\n3,the boys'\n", false),
+        ("'tis in a single column", "x\na\n'tis\nthe boys'\n", false),
+        ("a newline where all is quoted", &later("2,'b\n3,c'"), true),
+        ("unquoted in a later row", &later("2,b"), false),
+        ("quoted in all rows", &later("2,'b'"), true),
+        ("a delimiter in a later row", &beyond_the_first, true),
+        ("quotes that take fields away", "id,x,y\n1,'tis,the boys'\n2,a,b\n", false),
+    ];
+    for (case, text, quoted) in cases {
+        let table = open_reader("t.csv", text.as_bytes(), &detected()).unwrap();
+        assert_eq!(table.described().contains("quote '"), *quoted, "{case}");
+    }
+    let literal = outcome("t", b"id,x\n1,'a'\n2,b\n", &detected());
+    assert_eq!(literal, Ok(some(&[&["1", "'a'"], &["2", "b"]])));
+    let told = Options { quote: Some(b'\''), ..detected() };
+    assert_eq!(outcome("t", b"id,x\n1,'a'\n2,b\n", &told), Ok(some(&[&["1", "a"], &["2", "b"]])));
+    let tis = outcome("t", later("2,'tis").as_bytes(), &detected()).unwrap();
+    assert_eq!(tis[299..], some(&[&["1", "'a'"], &["2", "'tis"]]));
+}
+
+#[test]
 fn finds_a_header_longer_than_the_sample() {
     let header: Vec<String> = (0..20_000).map(|n| format!("column number {n}")).collect();
     let row: Vec<String> = (0..20_000).map(|n| n.to_string()).collect();

@@ -1,7 +1,7 @@
 //! JSON lines: values, keys, selections, and what is refused.
 
-use crate::reading::{CHUNKS, chosen, detected, names, options, outcome, parts, some};
-use trueup_extract::open_reader;
+use crate::reading::{CHUNKS, chosen, detected, names, options, outcome, parts, some, table};
+use trueup_extract::{Error, Format, Options, open_reader};
 
 #[test]
 fn reads_every_kind_of_value_whatever_the_size_of_parts() {
@@ -106,5 +106,60 @@ fn yields_the_columns_and_rows_asked_for() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn finds_the_same_keys_and_faults_with_any_number_of_threads() {
+    let object = |row: usize| format!("{{\"id\":{row},\"k{}\":1,\"m{}\":2}}\n", row * 7 % 100, row / 5);
+    let sound: String = (0..500).map(object).collect();
+    let twice_broken = format!("{}{{\"id\":}}\n{sound}{{\"id\" 1}}\n", &sound);
+    let alone = open_reader("t", sound.as_bytes(), &options(64)).unwrap();
+    for threads in [0, 1, 2, 7] {
+        let options = Options { threads, ..options(64) };
+        let table = open_reader("t", sound.as_bytes(), &options).unwrap();
+        assert_eq!(names(&table), names(&alone), "{threads} threads");
+        assert_eq!(table.rows_hint(), Some(500), "{threads} threads");
+        let error = outcome("t", twice_broken.as_bytes(), &options).unwrap_err();
+        assert!(error.starts_with("t: line 501, column 7: expected a value"), "{threads} threads: {error}");
+    }
+}
+
+#[test]
+fn refuses_more_keys_than_columns_make_sense() {
+    let objects =
+        |keys: usize| (0..keys).map(|key| format!("{{\"k{key}\":1}}\n")).collect::<Vec<_>>().concat();
+    let one_object = |keys: usize| {
+        let pairs: Vec<String> = (0..keys).map(|key| format!("\"k{key}\":1")).collect();
+        format!("{{{}}}\n", pairs.join(","))
+    };
+    for chunk in [1000, 1 << 20] {
+        for threads in [1, 3] {
+            let options = Options { threads, ..options(chunk) };
+            for text in [objects(10_000), one_object(10_000)] {
+                assert_eq!(names(&open_reader("t", text.as_bytes(), &options).unwrap()).len(), 10_000);
+            }
+            for text in [objects(10_001), one_object(10_001), objects(30_000)] {
+                let error = open_reader("t", text.as_bytes(), &options).map(|_| ()).unwrap_err().to_string();
+                assert!(error.starts_with("t: more than 10000 different keys"), "{error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_empty_file_has_no_columns_and_is_not_said_to_lack_a_header() {
+    let told = Options { format: Some(Format::JsonLines), ..detected() };
+    let cases: &[(&str, &[u8], &Options, &str)] = &[
+        ("t.jsonl", b"", &detected(), "t.jsonl: the file is empty; there are no columns"),
+        ("t.dat", b"", &told, "t.dat: the file is empty; there are no columns"),
+        ("t.jsonl", b"\n\n", &detected(), "t.jsonl: no object in this file has a key"),
+        ("t.jsonl", b"\xef\xbb\xbf", &detected(), "t.jsonl: no object in this file has a key"),
+    ];
+    for (name, bytes, options, expected) in cases {
+        let error = table(name, bytes, options).map(|_| ()).unwrap_err();
+        // Advice about headers goes with that kind of error.
+        assert!(!matches!(error, Error::Empty { .. }), "{error}");
+        assert!(error.to_string().contains(expected) && !error.to_string().contains("header"), "{error}");
     }
 }

@@ -71,8 +71,13 @@ pub struct Diff {
     #[arg(long, value_name = "[SRC:]COL=FMT", help_heading = "What counts as equal")]
     pub date_format: Vec<String>,
 
-    /// The zone of times that carry none, such as Europe/Berlin
-    #[arg(long, value_name = "[SRC:]ZONE", help_heading = "What counts as equal")]
+    /// The zone of times that carry none, such as Europe/Berlin or +01:00
+    #[arg(
+        long,
+        value_name = "[SRC:]ZONE",
+        allow_hyphen_values = true,
+        help_heading = "What counts as equal"
+    )]
     pub timezone: Vec<String>,
 
     /// What to do with keys that repeat
@@ -91,7 +96,7 @@ pub struct Diff {
     #[arg(short, long, value_enum, default_value = "table", help_heading = "Results")]
     pub format: Format,
 
-    /// Writes the report to a file
+    /// Writes the report to a file; - is standard output
     #[arg(short, long, value_name = "FILE", help_heading = "Results")]
     pub output: Option<PathBuf>,
 

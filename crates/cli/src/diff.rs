@@ -17,13 +17,19 @@ use crate::report::{Input, Look, Report, rule, verdict_line};
 use crate::source_names::{self, SourceNames};
 use crate::source_table::SourceTable;
 use crate::specification::{self, Declared};
-use crate::{memory, output, terminal};
+use crate::{memory, output, targets, terminal};
 
 /// Compares, reports, and says how to exit.
 pub fn run(options: &Diff) -> Result<ExitCode, Failure> {
     let (names, paths) = source_names::parse(&options.sources)?;
     let limits = limits(options)?;
-    options.breaks.as_deref().map(BreaksFile::check).transpose()?;
+    let output = options.output.as_deref().filter(|path| *path != Path::new("-"));
+    let breaks = options.breaks.as_deref();
+    let targets: Vec<(&str, &Path)> = (breaks.map(|path| ("--breaks", path)).into_iter())
+        .chain(output.map(|path| ("--output", path)))
+        .collect();
+    targets::check(&targets, &names, &paths)?;
+    breaks.map(BreaksFile::check).transpose()?;
     let progress = Arc::new(Progress::new(names.count()));
     let interrupts = Interrupts::catch(&progress)?;
 
@@ -43,15 +49,18 @@ pub fn run(options: &Diff) -> Result<ExitCode, Failure> {
         drop(bars);
         return Err(no_key(&unique?));
     }
-    let report_file = options.output.as_deref().map(report_file).transpose()?;
-    let compared = compare(options.breaks.as_deref(), &sources, &spec, &limits, &progress);
+    let report_file = output.map(report_file).transpose()?;
+    let compared = compare(breaks, &sources, &spec, &limits, &progress);
     drop(bars);
     let comparison = compared?;
+    if comparison.measures.is_empty() && comparison.findings.is_empty() {
+        eprintln!("warning: only keys are compared");
+    }
 
     let inputs: Vec<Input> = (paths.into_iter().zip(&tables))
         .map(|(path, table)| Input { path, read_as: table.0.described() })
         .collect();
-    deliver(options, report_file, &Report { comparison: &comparison, inputs: &inputs })?;
+    deliver(options, report_file, &Report { comparison: &comparison, spec: &spec, inputs: &inputs })?;
     Ok(match comparison.verdict {
         Verdict::Matched => ExitCode::SUCCESS,
         Verdict::Unmatched => ExitCode::from(1),
@@ -73,7 +82,8 @@ fn open(
     paths: &[String],
     limits: &Limits,
 ) -> Result<Vec<SourceTable>, Failure> {
-    let read_options = specification::read_options(options, names, &limits.temp_dir)?;
+    let mut read_options = specification::read_options(options, names, &limits.temp_dir)?;
+    read_options.iter_mut().for_each(|options| options.threads = limits.threads);
     (names.all().iter().zip(paths).zip(&read_options))
         .map(|((name, path), options)| match trueup_extract::open(path, options) {
             Ok(table) => Ok(SourceTable(table)),

@@ -13,6 +13,7 @@ mod report;
 mod source_names;
 mod source_table;
 mod specification;
+mod targets;
 mod terminal;
 mod tolerance;
 

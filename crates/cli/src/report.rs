@@ -6,6 +6,7 @@ mod html;
 mod html_chart;
 mod json;
 mod junit;
+mod leeway;
 mod markdown;
 mod marking;
 mod phrases;
@@ -16,7 +17,7 @@ mod table_breaks;
 mod text_grid;
 
 use clap::ValueEnum;
-use trueup_compare::{Comparison, Verdict};
+use trueup_compare::{Comparison, Spec, Verdict};
 
 pub use phrases::{rule, verdict_line};
 
@@ -24,6 +25,8 @@ pub use phrases::{rule, verdict_line};
 pub struct Report<'a> {
     /// What was found.
     pub comparison: &'a Comparison,
+    /// What was asked for.
+    pub spec: &'a Spec,
     /// One per source.
     pub inputs: &'a [Input],
 }

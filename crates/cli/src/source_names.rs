@@ -80,13 +80,36 @@ impl SourceNames {
 
     fn known(&self, source: &str) -> Option<usize> {
         let by_name = self.names.iter().position(|name| name == source);
-        by_name.or_else(|| source.parse().ok().filter(|&number| number < self.names.len()))
+        // `parse` takes a sign as well, and `+01` is the hour of an offset.
+        let is_number = source.bytes().all(|byte| byte.is_ascii_digit());
+        by_name.or_else(|| source.parse().ok().filter(|&number| is_number && number < self.names.len()))
     }
 
     /// Splits `SRC:REST` where SRC is a source; otherwise all of it is for every source.
     pub fn scoped<'a>(&self, text: &'a str) -> (Option<usize>, &'a str) {
         let known = text.split_once(':').and_then(|(source, rest)| Some((self.known(source)?, rest)));
         known.map_or((None, text), |(source, rest)| (Some(source), rest))
+    }
+
+    /// As [`Self::scoped`], for values that have no colon of their own, except alone: what is before one must be a source.
+    fn scoped_value<'a>(&self, text: &'a str) -> Result<(Option<usize>, &'a str), Failure> {
+        match text.split_once(':') {
+            Some((source, rest)) if !source.is_empty() => Ok((Some(self.find(source)?), rest)),
+            _ => Ok((None, text)),
+        }
+    }
+
+    /// The zone that each source gets; `+01:00` as a whole is one for all.
+    pub fn assign_zones(&self, given: &[String]) -> Result<Vec<Option<String>>, Failure> {
+        let (offsets, others): (Vec<&String>, Vec<&String>) =
+            given.iter().partition(|text| text.starts_with(['+', '-']));
+        let mut shared = None;
+        for offset in offsets {
+            shared = Some(zone(offset)?);
+        }
+        let others: Vec<String> = others.into_iter().cloned().collect();
+        let assigned = self.assign(&others, zone)?;
+        Ok(assigned.into_iter().map(|own| own.or_else(|| shared.clone())).collect())
     }
 
     /// The value that each source gets from options of the form `[SRC:]VALUE`; one for a source beats one for all.
@@ -98,7 +121,7 @@ impl SourceNames {
         let mut own = vec![None; self.count()];
         let mut shared = None;
         for text in given {
-            let (source, value) = self.scoped(text);
+            let (source, value) = self.scoped_value(text)?;
             let value = parse(value)?;
             match source {
                 Some(source) => own[source] = Some(value),
@@ -107,6 +130,11 @@ impl SourceNames {
         }
         Ok(own.into_iter().map(|value| value.or_else(|| shared.clone())).collect())
     }
+}
+
+fn zone(text: &str) -> Result<String, Failure> {
+    trueup_compare::check_timezone(text).map_err(|what| Failure::usage(format!("--timezone: {what}")))?;
+    Ok(text.to_owned())
 }
 
 #[cfg(test)]
@@ -159,5 +187,41 @@ mod tests {
         let given = ["tab".to_owned(), "bank:;".to_owned()];
         let assigned = found.assign(&given, |value| Ok(value.to_owned())).unwrap();
         assert_eq!(assigned, [Some("tab".to_owned()), Some(";".to_owned())]);
+        let unknown = found.assign(&["bnak:;".to_owned()], |value| Ok(value.to_owned()));
+        assert_eq!(unknown.unwrap_err().to_string(), "there is no source `bnak`");
+        assert_eq!(found.assign(&[":".to_owned()], |value| Ok(value.len())).unwrap(), [Some(1), Some(1)]);
+    }
+
+    #[test]
+    fn zones_are_for_all_or_for_one() {
+        let (found, _) = names(&["ledger=a.csv", "bank=b.csv"]).unwrap();
+        let zones = |given: &[&str]| {
+            let given: Vec<String> = given.iter().map(|&text| text.to_owned()).collect();
+            let zones = found.assign_zones(&given).map_err(|failure| failure.to_string())?;
+            Ok::<_, String>(zones.into_iter().map(Option::unwrap_or_default).collect::<Vec<_>>())
+        };
+        let cases: [(&[&str], [&str; 2]); 7] = [
+            (&["+01:00"], ["+01:00", "+01:00"]),
+            (&["-0530"], ["-0530", "-0530"]),
+            (&["UTC"], ["UTC", "UTC"]),
+            (&["Z"], ["Z", "Z"]),
+            (&["bank:+01:00"], ["", "+01:00"]),
+            (&["1:Europe/Berlin", "+01:00"], ["+01:00", "Europe/Berlin"]),
+            (&["Europe/Berlin", "0:UTC"], ["UTC", "Europe/Berlin"]),
+        ];
+        for (given, expected) in cases {
+            assert_eq!(zones(given).unwrap(), expected, "{given:?}");
+        }
+        let refused = [
+            ("bnak:UTC", "there is no source `bnak`"),
+            ("2:UTC", "there is no source `2`"),
+            ("Europe/Berln", "--timezone: time zone `Europe/Berln` is not known"),
+            ("bank:Europe/Berln", "--timezone: time zone `Europe/Berln` is not known"),
+            ("+25:00", "--timezone: time zone `+25:00` is not known"),
+        ];
+        for (given, message) in refused {
+            let error = zones(&[given]).unwrap_err();
+            assert!(error.starts_with(message), "{error}");
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! Turns the command line into what `extract` and `compare` take.
 
+mod contradictions;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -106,9 +108,7 @@ pub fn declared(
         let source = sources.find(source)?;
         declared[source].renames.insert(from.to_owned(), to.to_owned());
     }
-    for (source, zone) in
-        sources.assign(&options.timezone, |text| Ok(text.to_owned()))?.into_iter().enumerate()
-    {
+    for (source, zone) in sources.assign_zones(&options.timezone)?.into_iter().enumerate() {
         declared[source].timezone = zone;
     }
     for text in &options.date_format {
@@ -170,7 +170,7 @@ fn first_names(names: &[String]) -> String {
 
 /// What to compare, and what counts as equal.
 pub fn spec(options: &Diff, sources: &SourceNames, columns: &[String]) -> Result<Spec, Failure> {
-    Ok(Spec {
+    let spec = Spec {
         key: names(&options.key, columns),
         measures: measures(&options.measure)?,
         compare: names(&options.compare, columns),
@@ -186,7 +186,9 @@ pub fn spec(options: &Diff, sources: &SourceNames, columns: &[String]) -> Result
         reference: options.reference.as_deref().map(|source| sources.find(source)).transpose()?,
         verify: options.verify,
         limit: options.limit,
-    })
+    };
+    contradictions::check(&spec)?;
+    Ok(spec)
 }
 
 /// Splits lists at commas, unless the whole is the name of a column.

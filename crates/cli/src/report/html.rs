@@ -18,8 +18,9 @@ pub fn render(report: &Report<'_>) -> String {
     let sections: String = [
         section("Groups", html_chart::groups(comparison)),
         section("Sources", sources(report)),
+        section("Compared as", compared_as(comparison)),
         section("Findings", findings(comparison)),
-        section("Columns with breaks", html_chart::columns(comparison) + &columns(comparison)),
+        section("Columns with breaks", html_chart::columns(comparison) + &columns(report)),
         section("Where breaks concentrate", html_chart::concentration(comparison)),
         section("Breaks", breaks(comparison)),
         section("Notes", list(&phrases::notes(comparison), "note")),
@@ -111,7 +112,14 @@ fn list(items: &[String], noun: &str) -> String {
     format!("<ul>\n{items}</ul>\n")
 }
 
-fn columns(comparison: &Comparison) -> String {
+fn compared_as(comparison: &Comparison) -> String {
+    let (kinds, more) = phrases::compared_as(comparison);
+    let lines = kinds.into_iter().map(|(kind, columns)| format!("{kind}: {}", columns.join(", ")));
+    list(&lines.chain(more).collect::<Vec<String>>(), "kind")
+}
+
+fn columns(report: &Report<'_>) -> String {
+    let comparison = report.comparison;
     let broken = phrases::broken_measures(comparison);
     if broken.is_empty() {
         return String::new();
@@ -122,7 +130,7 @@ fn columns(comparison: &Comparison) -> String {
         .map(|measure| {
             let mut row = vec![
                 escaped(&measure.name),
-                escaped(&phrases::rule(measure)),
+                escaped(&report.rule(measure)),
                 phrases::count(measure.outside),
                 phrases::percent(measure.outside, measure.outside + measure.within),
                 escaped(measure.largest_difference.as_deref().unwrap_or_default()),

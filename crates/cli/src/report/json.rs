@@ -4,7 +4,7 @@
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::value::RawValue;
-use trueup_compare::{Break, Cell, ColumnReport, Comparison, KeyReport, MeasureReport, Role};
+use trueup_compare::{Allow, Break, Cell, ColumnReport, Comparison, KeyReport, MeasureReport, Role};
 
 use super::{Report, phrases};
 
@@ -17,7 +17,7 @@ pub fn render(report: &Report<'_>) -> String {
             matched_groups: comparison.matched_groups,
             unmatched_by_source: by_source(comparison, &comparison.unmatched_by_source),
         },
-        tolerances: comparison.measures.iter().map(tolerance).collect(),
+        tolerances: comparison.measures.iter().map(|measure| tolerance(report, measure)).collect(),
         result: phrases::verdict(comparison),
         rows_compared: comparison.rows_compared,
         rows_matched: comparison.rows_matched,
@@ -87,10 +87,20 @@ struct Tolerance<'a> {
     measure_name: &'a str,
     tolerance_type: &'static str,
     tolerance_value: Option<Box<RawValue>>,
+    tolerance_base: Option<&'a str>,
+    allowed: Allowed,
     within_tolerance_count: u64,
     outside_tolerance_count: u64,
     passed: bool,
     largest_difference: Option<&'a str>,
+}
+
+/// A number of groups, or a share of them: `0.1%`.
+#[derive(serde::Serialize)]
+#[serde(untagged)]
+enum Allowed {
+    Groups(u64),
+    Share(String),
 }
 
 #[derive(serde::Serialize)]
@@ -150,11 +160,17 @@ struct BrokenMeasure<'a> {
     difference: Option<&'a str>,
 }
 
-fn tolerance(measure: &MeasureReport) -> Tolerance<'_> {
+fn tolerance<'a>(report: &'a Report<'_>, measure: &'a MeasureReport) -> Tolerance<'a> {
     Tolerance {
         measure_name: &measure.name,
         tolerance_type: measure.tolerance_type,
         tolerance_value: measure.tolerance_value.as_deref().map(numeral_or_text),
+        tolerance_base: report.base(measure),
+        allowed: match report.allow(measure) {
+            Allow::None => Allowed::Groups(0),
+            Allow::Count(groups) => Allowed::Groups(*groups),
+            Allow::Percent(share) => Allowed::Share(format!("{share}%")),
+        },
         within_tolerance_count: measure.within,
         outside_tolerance_count: measure.outside,
         passed: measure.passed,
@@ -278,6 +294,8 @@ mod tests {
               "measure_name": "amount",
               "tolerance_type": "ABSOLUTE",
               "tolerance_value": 0.01,
+              "tolerance_base": null,
+              "allowed": 0,
               "within_tolerance_count": 975,
               "outside_tolerance_count": 5,
               "passed": false,
@@ -287,6 +305,8 @@ mod tests {
               "measure_name": "booked",
               "tolerance_type": "DURATION",
               "tolerance_value": "-1d..+3d",
+              "tolerance_base": null,
+              "allowed": 0,
               "within_tolerance_count": 980,
               "outside_tolerance_count": 0,
               "passed": true,
@@ -296,6 +316,8 @@ mod tests {
               "measure_name": "note",
               "tolerance_type": "EXACT",
               "tolerance_value": null,
+              "tolerance_base": null,
+              "allowed": 0,
               "within_tolerance_count": 978,
               "outside_tolerance_count": 2,
               "passed": false,

@@ -8,9 +8,7 @@ use super::{Report, phrases};
 pub fn render(report: &Report<'_>) -> String {
     let comparison = report.comparison;
     let mut cases = vec![presence_case(comparison)];
-    cases.extend(
-        comparison.measures.iter().enumerate().map(|(index, it)| measure_case(comparison, index, it)),
-    );
+    cases.extend(comparison.measures.iter().enumerate().map(|(index, it)| measure_case(report, index, it)));
     cases.extend(comparison.findings.iter().map(|finding| Case {
         name: format!("column {}", finding.column),
         failure: Some((finding.problem.clone(), String::new())),
@@ -65,13 +63,14 @@ fn presence_case(comparison: &Comparison) -> Case {
     Case { name: "groups are in every source".to_owned(), failure }
 }
 
-fn measure_case(comparison: &Comparison, index: usize, measure: &MeasureReport) -> Case {
+fn measure_case(report: &Report<'_>, index: usize, measure: &MeasureReport) -> Case {
+    let comparison = report.comparison;
     let failure = (!measure.passed).then(|| {
         let message = format!(
             "{} of {} outside {}",
             phrases::count(measure.outside),
             phrases::counted(measure.outside + measure.within, "group"),
-            phrases::rule(measure)
+            report.rule(measure)
         );
         let details = comparison.breaks.iter().filter_map(|found| details_line(comparison, found, index));
         (message, details.collect())

@@ -119,6 +119,22 @@ pub fn notes(comparison: &Comparison) -> Vec<String> {
         .collect()
 }
 
+/// The compared columns by what they were compared as, the first [`MANY`] of them, and how many more there are.
+pub fn compared_as(comparison: &Comparison) -> (Vec<(&'static str, Vec<&str>)>, Option<String>) {
+    let compared: Vec<(&'static str, &str)> = (comparison.columns.iter())
+        .filter(|column| column.role == Role::Compared)
+        .filter_map(|column| Some((column.compared_as?, column.name.as_str())))
+        .collect();
+    let mut kinds: Vec<(&'static str, Vec<&str>)> = Vec::new();
+    for &(kind, name) in compared.iter().take(MANY) {
+        match kinds.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, names)) => names.push(name),
+            None => kinds.push((kind, vec![name])),
+        }
+    }
+    (kinds, more(compared.len(), MANY, "column"))
+}
+
 /// A concentration in words.
 pub fn concentration(found: &Concentration) -> String {
     format!(

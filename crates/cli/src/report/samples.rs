@@ -2,7 +2,7 @@
 
 use trueup_compare::{
     Break, Cell, ColumnReport, Comparison, Concentration, Finding, KeyReport, MeasureReport, Outside, Role,
-    Verdict,
+    Spec, Verdict,
 };
 
 use super::{Format, Input, Look, Report};
@@ -37,18 +37,25 @@ pub fn matched(format: Format) -> String {
 pub fn wide(format: Format) -> String {
     let measures: Vec<MeasureReport> =
         (0..100).map(|column| measure(&format!("column_{column}"), "EXACT", None, [900, 80])).collect();
+    let columns = (0..100)
+        .map(|number| column(&format!("column_{number}"), Role::Compared, Some("text"), &["text"; 2], &[]))
+        .collect();
     let found = Break {
         key: vec![text("T-1"), None],
         present: vec![true, true],
         cells: vec![outside([Some(&"a".repeat(1000)), Some(&"b".repeat(1000))], None); 100],
     };
-    rendered(&Comparison { measures, breaks: vec![found], ..ledger_against_bank() }, format, Look::PLAIN)
+    rendered(
+        &Comparison { measures, columns, breaks: vec![found], ..ledger_against_bank() },
+        format,
+        Look::PLAIN,
+    )
 }
 
 fn rendered(comparison: &Comparison, format: Format, look: Look) -> String {
     let input = |path: &str, read_as: &str| Input { path: path.to_owned(), read_as: read_as.to_owned() };
     let inputs = [input("ledger.csv", "CSV, UTF-8, `,` `\"`"), input("bank.parquet", "Parquet")];
-    Report { comparison, inputs: &inputs }.render(format, look)
+    Report { comparison, spec: &Spec::default(), inputs: &inputs }.render(format, look)
 }
 
 fn ledger_against_bank() -> Comparison {

@@ -1,5 +1,6 @@
 //! The report for a terminal: the verdict first, then what led to it.
 
+use super::marking::{Cut, width};
 use super::phrases::{self, MANY};
 use super::text_grid::{Field, Marks, lines, painted};
 use super::{Look, Report, table_breaks};
@@ -13,6 +14,7 @@ pub fn render(report: &Report<'_>, look: Look) -> String {
     let parts = [
         ("Sources", sources(report, look)),
         ("Keys", keys(report, look)),
+        ("Compared as", compared_as(report, look)),
         ("Findings", findings(report)),
         ("Columns with breaks", columns(report, look)),
         ("Where breaks concentrate", concentrations(report, look)),
@@ -64,6 +66,25 @@ fn keys(report: &Report<'_>, look: Look) -> String {
     grid(&["source", "rows", "distinct keys", "repeated keys", "rows with NULL in the key"], &rows, look)
 }
 
+fn compared_as(report: &Report<'_>, look: Look) -> String {
+    let (kinds, more) = phrases::compared_as(report.comparison);
+    let mut text = String::new();
+    for (kind, columns) in kinds {
+        let mut line = format!("  {kind}:");
+        for (position, name) in columns.iter().enumerate() {
+            let comma = if position + 1 < columns.len() { "," } else { "" };
+            let name = Cut::plain(&phrases::visible(name), look.width.saturating_sub(5)).text + comma;
+            if width(&line) + 1 + width(&name) > look.width {
+                text.extend([&line, "\n"]);
+                line.replace_range(.., "   ");
+            }
+            line.extend([" ", &name]);
+        }
+        text.extend([&line, "\n"]);
+    }
+    text + &more.map_or_else(String::new, |more| format!("  {more}\n"))
+}
+
 fn findings(report: &Report<'_>) -> String {
     let findings = &report.comparison.findings;
     let listed = findings.iter().take(MANY).map(|finding| format!("{}: {}", finding.column, finding.problem));
@@ -107,8 +128,12 @@ fn columns(report: &Report<'_>, look: Look) -> String {
             row
         })
         .collect();
-    let more = phrases::more(broken.len(), MANY, "column").map(|more| format!("  {more}\n"));
-    grid(&headings, &rows, look) + &more.unwrap_or_default()
+    // A long rule would be cut to fit the grid, so what it leaves open has lines of its own.
+    let leeway = (broken.iter().take(MANY))
+        .map(|measure| (measure, report.rule(measure)))
+        .filter(|(measure, rule)| *rule != phrases::rule(measure))
+        .map(|(measure, rule)| format!("{}: {rule}", measure.name));
+    grid(&headings, &rows, look) + &list(leeway, phrases::more(broken.len(), MANY, "column"))
 }
 
 fn concentrations(report: &Report<'_>, look: Look) -> String {
@@ -148,6 +173,9 @@ mod tests {
           source   rows  distinct keys  repeated keys  rows with NULL in the key
           ledger  1,000            999              1                          0
           bank    1,005          1,005              0                          2
+
+        Compared as
+          number: amount
 
         Findings
           memo: missing in bank
@@ -189,6 +217,9 @@ mod tests {
           source   rows  distinct keys  repeat… keys  rows w…e key
           ledger  1,000            999             1             0
           bank    1,005          1,005             0             2
+
+        Compared as
+          number: amount
 
         Findings
           memo: missing in bank

@@ -22,6 +22,10 @@ fn a_table_of_what_differs() {
       ledger     4          1  ledger.csv  CSV, delimiter ',', UTF-8, header
       bank       4          1  bank.csv    CSV, delimiter ',', UTF-8, header
 
+    Compared as
+      number: amount
+      text: ccy, note
+
     Columns with breaks
       column  rule           outside  share  largest difference  total ledger  total bank
       amount  ABSOLUTE 0.01        1  33.3%                0.05           100      120.06
@@ -48,6 +52,10 @@ fn equal_files_exit_with_0() {
       source    rows  unmatched  from        read as
       source_0     4          0  ledger.csv  CSV, delimiter ',', UTF-8, header
       source_1     4          0  ledger.csv  CSV, delimiter ',', UTF-8, header
+
+    Compared as
+      number: amount
+      text: ccy, note
     "#);
 }
 
@@ -76,6 +84,32 @@ fn tolerances_keep_their_digits_in_json() {
         place.diff(&with(&["--tolerance", "amount=12345678901234567.0000000000000001", "--format", "json"]));
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("\"tolerance_value\": 12345678901234567.0000000000000001"), "{text}");
+}
+
+#[test]
+fn all_of_a_tolerance_is_shown() {
+    let place = Place::with_ledger_and_bank();
+    let cases = [
+        ("amount=0.1%,base=smaller,allow=0", "PERCENTAGE 0.1% of the smaller, 0 allowed", "smaller", "0"),
+        ("amount=0.1%", "PERCENTAGE 0.1% of the larger", "larger", "0"),
+        ("amount=0.1%,base=bank,allow=0.5%", "PERCENTAGE 0.1% of bank, 0.5% allowed", "bank", "0.5%"),
+    ];
+    for (tolerance, rule, base, allowed) in cases {
+        for format in ["table", "markdown", "html", "junit"] {
+            let shown =
+                place.shown(&[&with(&["--format", format, "--tolerance"])[..], &[tolerance]].concat());
+            assert!(shown.contains(rule), "{format}: {shown}");
+        }
+        let output = place.diff(&[&with(&["--format", "json", "--tolerance"])[..], &[tolerance]].concat());
+        let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(schema::violations(&json), Vec::<String>::new(), "{tolerance}");
+        let entry = &json["tolerances"][0];
+        assert_eq!(entry["tolerance_base"], base, "{entry}");
+        assert_eq!(entry["allowed"].to_string().trim_matches('"'), allowed, "{entry}");
+    }
+    let by_column = ["--measure", "total=sum(amount)", "--tolerance", "amount=0.1%,base=mean,allow=3"];
+    let shown = place.shown(&with(&by_column));
+    assert!(shown.contains("  total: PERCENTAGE 0.1% of the mean, 3 allowed\n"), "{shown}");
 }
 
 #[test]

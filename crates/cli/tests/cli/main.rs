@@ -2,10 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod contradictions;
 mod diff;
 mod failures;
 #[cfg(unix)]
 mod interrupt;
+#[cfg(target_os = "linux")]
+mod memory_cap;
 mod place;
 mod readme;
 mod schema;

@@ -1,0 +1,37 @@
+//! Options that cannot both be meant.
+
+use trueup_compare::{Measure, Spec};
+
+use crate::failure::Failure;
+
+/// Refuses a column that one option takes in and another leaves out, or to which an option cannot apply.
+pub fn check(spec: &Spec) -> Result<(), Failure> {
+    if let Some(column) = spec.compare.iter().find(|column| spec.ignore.contains(column)) {
+        return Err(Failure::usage_hint(
+            format!("`{column}` is in --compare and in --ignore"),
+            "leave it out of one of them; --compare alone compares nothing else",
+        ));
+    }
+    if let Some(column) = spec.ignore.iter().find(|column| spec.key.contains(column)) {
+        return Err(Failure::usage_hint(
+            format!("`{column}` is in --key and in --ignore"),
+            "leave it out of one of them",
+        ));
+    }
+    let uses = |measure: &&Measure| spec.ignore.contains(&measure.column);
+    if let Some(measure) = spec.measures.iter().find(uses) {
+        return Err(Failure::usage_hint(
+            format!("measure {} needs `{}`, which is in --ignore", measure.name, measure.column),
+            "leave out --ignore: with measures, only their columns are compared",
+        ));
+    }
+    let measured =
+        |name: &String| spec.measures.iter().any(|measure| measure.name == *name || measure.column == *name);
+    if let Some(column) = spec.tolerances.keys().find(|name| spec.key.contains(name) && !measured(name)) {
+        return Err(Failure::usage_hint(
+            format!("`{column}` is in --key, so it cannot have a tolerance"),
+            "keys belong together when they are equal; leave out the tolerance, or choose another key",
+        ));
+    }
+    Ok(())
+}

@@ -38,7 +38,7 @@ impl Decimal {
     /// Zero.
     pub const ZERO: Self = Self { mantissa: 0, exponent: 0 };
 
-    /// `mantissa * 10^exponent`; `None` if that needs more than [`MAX_DIGITS`] or [`MAX_EXPONENT`].
+    /// `mantissa * 10^exponent`; `None` if that needs more than 38 digits, or an exponent beyond ±10,000.
     #[must_use]
     pub fn new(mantissa: i128, exponent: i32) -> Option<Self> {
         let magnitude = mantissa.unsigned_abs();
@@ -84,7 +84,7 @@ impl Decimal {
     /// Reads a numeral: `-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?`.
     ///
     /// # Errors
-    /// The text is no such numeral, or needs more than [`MAX_DIGITS`] or [`MAX_EXPONENT`].
+    /// The text is no such numeral, or needs more than 38 digits, or an exponent beyond ±10,000.
     pub fn parse(text: &[u8]) -> Result<Self, NumeralError> {
         numeral::parse(text)
     }
@@ -152,7 +152,7 @@ impl Decimal {
         Self::new(sum, low.exponent)
     }
 
-    /// `self - other`; `None` if it cannot be held (a [`super::Fraction`] always can).
+    /// `self - other`; `None` if it cannot be held (a fraction always can).
     #[must_use]
     pub fn checked_sub(self, other: Self) -> Option<Self> {
         self.checked_add(-other)

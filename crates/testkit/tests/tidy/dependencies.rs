@@ -44,8 +44,9 @@ fn uses(file: &Source, folder: &str, kind: &str, name: &str) -> bool {
 }
 
 /// Crates of the workspace that a crate may build on; tests may use any.
-const LAYERS: [(&str, &[&str]); 4] = [
+const LAYERS: [(&str, &[&str]); 5] = [
     ("trueup-compare", &[]),
+    ("trueup-events", &[]),
     ("trueup-extract", &[]),
     ("trueup-cli", &["trueup-compare", "trueup-extract"]),
     ("trueup-testkit", &[]),

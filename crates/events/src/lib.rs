@@ -1,0 +1,22 @@
+//! The vocabulary and wire forms of events: types, payloads, ids, envelope, CloudEvents.
+//!
+//! An [`Event`] is what the log holds. What it says is one of [`EventType`], each with a payload of its own in [`Payload`],
+//! or a name that producers elsewhere chose.
+
+pub mod comparison;
+mod event;
+mod id;
+pub mod outcome;
+pub mod payload;
+mod snowflake;
+mod time;
+mod vocabulary;
+mod word;
+
+pub use event::{Details, Event, ResultKind, Sources, Status};
+pub use id::{JobId, RunId, TenantId, UnknownId};
+pub use payload::{Ids, Payload, PayloadError};
+pub use snowflake::{EventId, Snowflakes};
+pub use time::{NotATime, Time};
+pub use vocabulary::{EventName, EventType, Kind, Origin, PREFIX};
+pub use word::UnknownWord;

@@ -67,7 +67,7 @@ impl Reason {
 }
 
 /// Why a run has no verdict; a reason, where there is one, is a case of the code.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "ErrorFields")]
 pub struct RunError {
     code: ErrorCode,
@@ -136,7 +136,7 @@ impl fmt::Display for RunError {
 }
 
 /// How a run ended, in JSON as exactly one of the fields `result` and `error`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "OutcomeFields", into = "OutcomeFields")]
 pub enum Outcome {
     /// It compared.

@@ -1,0 +1,26 @@
+//! What a run is, who owns it at each stage, and which changes are legal.
+//!
+//! Pure: no IO, no clock, no async. A store loads a [`Run`], asks it for a [`Change`] by one of its verbs, and writes the change
+//! where the row's epoch and state are still those it loaded. A [`Claim`] and a [`Lease`] come from claiming and taking alone, and every
+//! later verb of that owner asks for them, so that code that does not own a run cannot move it.
+
+mod admission;
+mod classify;
+mod end;
+mod fold;
+mod grant;
+mod run;
+mod state;
+mod step;
+#[cfg(test)]
+mod table;
+mod verbs;
+
+pub use admission::{Line, LineFull};
+pub use classify::{Fact, classify, is_passing};
+pub use fold::{Folded, fold};
+pub use grant::{Claim, Lease};
+pub use run::{Cancel, Policy, Run, Settings};
+pub use state::{Ending, Epoch, Finished, Hold, Running, Scheduled, Scheduling, State, Status};
+pub use step::{Change, IllegalTransition, Refusal};
+pub use verbs::{CancelAnswer, Report, Request};

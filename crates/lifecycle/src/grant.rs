@@ -9,9 +9,15 @@ use crate::state::Epoch;
 pub struct Claim {
     pub(crate) run_id: RunId,
     pub(crate) epoch: Epoch,
+    pub(crate) executor: String,
 }
 
 impl Claim {
+    /// Who claimed it.
+    pub fn executor(&self) -> &str {
+        &self.executor
+    }
+
     /// The run that was claimed.
     pub fn run_id(&self) -> RunId {
         self.run_id
@@ -28,10 +34,16 @@ impl Claim {
 pub struct Lease {
     pub(crate) run_id: RunId,
     pub(crate) epoch: Epoch,
+    pub(crate) worker: String,
     pub(crate) deadline_at_ms: i64,
 }
 
 impl Lease {
+    /// Who took it.
+    pub fn worker(&self) -> &str {
+        &self.worker
+    }
+
     /// The run that was taken.
     pub fn run_id(&self) -> RunId {
         self.run_id

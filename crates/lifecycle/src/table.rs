@@ -85,9 +85,10 @@ fn states() -> Vec<(&'static str, Run)> {
 
 /// Shows what comes of each event in one state.
 fn answers(run: &Run) -> Vec<(&'static str, String)> {
-    let claim = Claim { run_id: run.ids.run_id, epoch: EPOCH };
+    let claim = Claim { run_id: run.ids.run_id, epoch: EPOCH, executor: "executor".to_owned() };
     let stale_claim = Claim { epoch: Epoch(6), ..claim.clone() };
-    let lease = Lease { run_id: run.ids.run_id, epoch: EPOCH, deadline_at_ms: NOW_MS };
+    let worker = "worker".to_owned();
+    let lease = Lease { run_id: run.ids.run_id, epoch: EPOCH, worker, deadline_at_ms: NOW_MS };
     let stale_lease = Lease { epoch: Epoch(6), ..lease.clone() };
     let passing = RunError::new(Reason::ConnectionFailed, "…");
     let lasting = RunError::new(Reason::InvalidJob, "…");

@@ -62,7 +62,7 @@ impl Run {
         settings: &Settings,
     ) -> Result<(Change, Claim), Refusal> {
         let change = step(self, Event::Claim { executor }, now_ms, settings)?;
-        let claim = Claim { run_id: self.ids.run_id, epoch: change.run.epoch };
+        let claim = Claim { run_id: self.ids.run_id, epoch: change.run.epoch, executor: executor.to_owned() };
         Ok((change, claim))
     }
 
@@ -75,7 +75,7 @@ impl Run {
     ) -> Result<(Change, Option<Claim>), Refusal> {
         let change = step(self, Event::TakeOver { executor }, now_ms, settings)?;
         let is_claimed = matches!(change.run.state, State::Scheduling(_));
-        let claim = Claim { run_id: self.ids.run_id, epoch: change.run.epoch };
+        let claim = Claim { run_id: self.ids.run_id, epoch: change.run.epoch, executor: executor.to_owned() };
         Ok((change, is_claimed.then_some(claim)))
     }
 
@@ -104,6 +104,7 @@ impl Run {
         let lease = Lease {
             run_id: self.ids.run_id,
             epoch: change.run.epoch,
+            worker: worker.to_owned(),
             deadline_at_ms: running.deadline_at_ms,
         };
         Ok((change, lease))

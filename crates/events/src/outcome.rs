@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn every_code_but_none_other_has_reasons() {
+    fn every_code_has_a_reason() {
         assert!(ErrorCode::ALL.iter().all(|code| Reason::ALL.iter().any(|reason| reason.code() == *code)));
     }
 }

@@ -13,6 +13,7 @@ use crate::id::{NUMBER_MAX, UnknownId, number};
 const EPOCH_MS: u64 = 1_704_067_200_000;
 const NODE_BITS: u32 = 10;
 const SEQUENCE_BITS: u32 = 12;
+const SEQUENCE_MAX: u64 = (1 << SEQUENCE_BITS) - 1;
 const EXPECTED: UnknownId = UnknownId { expected: "a 64-bit number, as text or integer" };
 
 /// Names an event; 41 bits of milliseconds since 2024-01-01, 10 of the node, 12 of a sequence.
@@ -99,11 +100,18 @@ impl Snowflakes {
         Self { node: u64::from(node % Self::NODES), latest: 0 }
     }
 
+    /// Goes on after the greatest id that the node has made before, so that a restart repeats none.
+    pub fn resume(node: u16, greatest: EventId) -> Self {
+        let sequence = greatest.0 & SEQUENCE_MAX;
+        let latest = greatest.0 >> (NODE_BITS + SEQUENCE_BITS) << SEQUENCE_BITS | sequence;
+        Self { latest, ..Self::new(node) }
+    }
+
     /// Makes the next id at a time in milliseconds since 1970.
     pub fn next(&mut self, now_ms: u64) -> EventId {
         let now = now_ms.saturating_sub(EPOCH_MS) << SEQUENCE_BITS;
         self.latest = now.max(self.latest + 1);
-        let (ms, sequence) = (self.latest >> SEQUENCE_BITS, self.latest & ((1 << SEQUENCE_BITS) - 1));
+        let (ms, sequence) = (self.latest >> SEQUENCE_BITS, self.latest & SEQUENCE_MAX);
         // The 41 bits last until 2093; a clock beyond that is wrong, and the sign bit stays clear.
         EventId(((ms << NODE_BITS | self.node) << SEQUENCE_BITS | sequence) & NUMBER_MAX)
     }
@@ -131,6 +139,14 @@ mod tests {
         assert_eq!(made[4095].unix_ms(), EPOCH_MS + 10);
         assert_eq!(made[4096].unix_ms(), EPOCH_MS + 11);
         assert_eq!(made.iter().collect::<BTreeSet<_>>().len(), 4097);
+    }
+
+    #[test]
+    fn a_restart_repeats_none() {
+        let mut before = Snowflakes::new(9);
+        let greatest = (0..5000).map(|_| before.next(EPOCH_MS + 10)).last().unwrap();
+        let resumed = Snowflakes::resume(9, greatest).next(EPOCH_MS + 10);
+        assert_eq!(resumed, before.next(EPOCH_MS + 10));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use serde::{Serialize, Serializer};
 #[error("must be a time of RFC 3339, such as 2026-05-31T03:14:15Z")]
 pub struct NotATime;
 
-/// A point in time of RFC 3339; it keeps the text it was given, and compares by what that means.
+/// A point in time of RFC 3339; it keeps the text it was given, and compares by the microsecond that means.
 #[derive(Debug, Clone)]
 pub struct Time {
     text: String,

@@ -1,7 +1,6 @@
 //! The one list of the types of events: each name, who says it, what it is for, and what its payload is.
 
 use std::fmt;
-use std::str::FromStr;
 
 use serde::de::{Deserialize, DeserializeOwned, Deserializer};
 use serde::{Serialize, Serializer};
@@ -191,14 +190,6 @@ impl From<EventType> for EventName {
 impl From<&str> for EventName {
     fn from(text: &str) -> Self {
         EventType::parse(text).map_or_else(|| Self::Foreign(text.to_owned()), Self::Ours)
-    }
-}
-
-impl FromStr for EventName {
-    type Err = std::convert::Infallible;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Ok(text.into())
     }
 }
 

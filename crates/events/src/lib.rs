@@ -6,6 +6,7 @@
 pub mod comparison;
 mod event;
 mod id;
+mod mask;
 pub mod outcome;
 pub mod payload;
 mod snowflake;
@@ -15,6 +16,7 @@ mod word;
 
 pub use event::{Details, Event, ResultKind, Sources, Status};
 pub use id::{JobId, RunId, TenantId, UnknownId};
+pub use mask::mask;
 pub use payload::{Ids, Payload, PayloadError};
 pub use snowflake::{EventId, Snowflakes};
 pub use time::{NotATime, Time};

@@ -1,0 +1,8 @@
+//! The wire forms against samples, laws, the documentation and a second implementation.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod cloud;
+mod comparison;
+mod payloads;
+mod python;

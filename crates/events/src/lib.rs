@@ -5,11 +5,13 @@
 
 pub mod cloudevents;
 pub mod comparison;
+pub mod envelope;
 mod event;
 mod id;
 mod mask;
 pub mod outcome;
 pub mod payload;
+mod problem;
 mod snowflake;
 mod time;
 mod vocabulary;
@@ -19,6 +21,7 @@ pub use event::{Details, Event, ResultKind, Sources, Status};
 pub use id::{JobId, RunId, TenantId, UnknownId};
 pub use mask::mask;
 pub use payload::{Ids, Payload, PayloadError};
+pub use problem::Problem;
 pub use snowflake::{EventId, Snowflakes};
 pub use time::{NotATime, Time};
 pub use vocabulary::{EventName, EventType, Kind, Origin, PREFIX};

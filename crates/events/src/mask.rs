@@ -48,7 +48,7 @@ pub fn mask(value: &mut Value) {
 }
 
 /// Masks the members of an object.
-fn mask_members(members: &mut Map<String, Value>) {
+pub(crate) fn mask_members(members: &mut Map<String, Value>) {
     for (key, value) in members {
         if !names_a_secret(key) {
             mask(value);

@@ -4,5 +4,6 @@
 
 mod cloud;
 mod comparison;
+mod ingest;
 mod payloads;
 mod python;

@@ -4,6 +4,7 @@
 
 mod cloud;
 mod comparison;
+mod docs;
 mod ingest;
 mod payloads;
 mod python;

@@ -56,7 +56,7 @@ pub struct Event {
     pub time: Time,
     /// Whether that is the time of arrival instead, because the producer gave none.
     pub stamped_here: bool,
-    /// What it says.
+    /// What it says; integers of 64 bits are exact, other numbers are the nearest `f64`.
     pub data: Value,
     /// The event that led to it.
     pub causation_id: Option<EventId>,

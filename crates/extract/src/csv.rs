@@ -46,6 +46,10 @@ impl Grammar for Csv {
         parse::records(text, len, self.dialect, self.empty, only, columns)
     }
 
+    fn start_of(&self, text: &[u8], row: usize, columns: usize) -> Option<usize> {
+        self.dialect.start_of(text, row, columns)
+    }
+
     fn terminator(&self) -> u8 {
         self.dialect.terminator
     }

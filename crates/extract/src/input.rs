@@ -77,7 +77,7 @@ impl Input {
                 let file = File::open(path).map_err(|source| self.unreadable(source))?;
                 let metadata = file.metadata().map_err(|source| self.unreadable(source))?;
                 if metadata.len() != self.len || metadata.modified().ok() != self.modified {
-                    return Err(Error::Changed { path: self.name.clone() });
+                    return Err(self.changed());
                 }
                 Arc::new(file)
             }
@@ -95,6 +95,10 @@ impl Input {
 
     pub fn unreadable(&self, source: io::Error) -> Error {
         Error::Read { path: self.name.clone(), source }
+    }
+
+    pub fn changed(&self) -> Error {
+        Error::Changed { path: self.name.clone() }
     }
 
     pub fn damaged(&self, problem: impl std::fmt::Display) -> Error {

@@ -12,7 +12,7 @@ use arrow_select::filter::filter_record_batch;
 
 use crate::error::{Error, guarded};
 use crate::input::{Bytes, Input};
-use crate::table::{Part, Parts, Source, Wanted};
+use crate::table::{Found, Part, Parts, Source, Wanted};
 
 const MAGIC: &[u8] = b"ARROW1";
 const CONTINUATION: [u8; 4] = [0xff; 4];
@@ -61,6 +61,21 @@ impl Source for IpcFile {
 
     fn described(&self) -> String {
         self.contents.kind.to_owned()
+    }
+
+    fn place(&self, nth: usize, row: usize) -> Result<Found, Error> {
+        let bytes = self.input.open()?;
+        let mut rows = row as u64 + 1;
+        let mut parts = 0;
+        for (_, block) in self.contents.messages.iter().filter(|(kind, _)| *kind == Kind::Batch) {
+            if parts == nth {
+                return Ok(Found::Row(rows));
+            }
+            let in_batch = guarded(|| Message::at(&bytes, number(block.offset())?)?.rows());
+            rows = rows.saturating_add(in_batch.map_err(|problem| self.input.damaged(problem))?);
+            parts += 1;
+        }
+        Ok(Found::Beyond { parts })
     }
 
     fn parts<'a>(&'a self, wanted: Wanted<'a>) -> Result<Box<dyn Parts<'a> + 'a>, Error> {

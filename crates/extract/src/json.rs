@@ -12,7 +12,7 @@ use std::collections::HashMap;
 
 use arrow_buffer::BooleanBuffer;
 use arrow_schema::{DataType, Field};
-use memchr::memrchr;
+use memchr::{memchr_iter, memrchr};
 
 use crate::Options;
 use crate::column::Columns;
@@ -64,6 +64,15 @@ impl Grammar for Json {
             }
         }
         Ok(())
+    }
+
+    fn start_of(&self, text: &[u8], row: usize, _: usize) -> Option<usize> {
+        let ends = memchr_iter(b'\n', text).map(|end| end + 1);
+        let mut objects = std::iter::once(0).chain(ends).filter(|&start| {
+            let line = text[start..].split(|byte| *byte == b'\n').next();
+            line.is_some_and(|line| !line.trim_ascii().is_empty())
+        });
+        objects.nth(row)
     }
 
     fn terminator(&self) -> u8 {

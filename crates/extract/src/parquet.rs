@@ -13,7 +13,7 @@ use parquet::errors::ParquetError;
 
 use crate::error::{Error, guarded};
 use crate::input::{Bytes, Input};
-use crate::table::{Batches, Part, Parts, Source, Wanted};
+use crate::table::{Batches, Found, Part, Parts, Source, Wanted};
 
 const BATCH_ROWS: usize = 8192;
 
@@ -90,6 +90,15 @@ impl Source for ParquetFile {
 
     fn described(&self) -> String {
         "Parquet".to_owned()
+    }
+
+    fn place(&self, nth: usize, row: usize) -> Result<Found, Error> {
+        let groups = self.metadata.metadata().row_groups();
+        if nth >= groups.len() {
+            return Ok(Found::Beyond { parts: groups.len() });
+        }
+        let before = groups[..nth].iter().map(|group| group.num_rows().unsigned_abs());
+        Ok(Found::Row(before.fold(row as u64 + 1, u64::saturating_add)))
     }
 
     fn parts<'a>(&'a self, wanted: Wanted<'a>) -> Result<Box<dyn Parts<'a> + 'a>, Error> {

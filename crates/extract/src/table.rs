@@ -60,7 +60,19 @@ pub(crate) trait Source: Send + Sync {
     fn rows_hint(&self) -> Option<u64>;
     /// What was found out about the file, for people.
     fn described(&self) -> String;
+    /// Finds a row of the nth part again.
+    fn place(&self, nth: usize, row: usize) -> Result<Found, Error>;
     fn parts<'a>(&'a self, wanted: Wanted<'a>) -> Result<Box<dyn Parts<'a> + 'a>, Error>;
+}
+
+/// Where a row of a file is.
+pub(crate) enum Found {
+    /// On this line, from 1.
+    Line(u64),
+    /// This many rows down, from 1, in a file without lines.
+    Row(u64),
+    /// In a file after this one, which has only so many parts.
+    Beyond { parts: usize },
 }
 
 /// The parts of one file in order; called by one thread at a time.
@@ -72,14 +84,13 @@ pub(crate) trait Parts<'a>: Send {
 
 /// A table that can be scanned by many threads at once, and again and again.
 pub struct Table {
-    /// What stands for the first file in errors.
-    name: String,
     files: Vec<OneFile>,
     schema: SchemaRef,
     bytes: u64,
 }
 
 struct OneFile {
+    name: String,
     source: Box<dyn Source>,
     /// Where each column of the table is in this file.
     places: Vec<usize>,
@@ -89,26 +100,22 @@ impl Table {
     pub(crate) fn new(path: &str, inputs: Vec<Input>, options: &Options) -> Result<Self, Error> {
         let bytes = inputs.iter().map(Input::len).sum();
         let mut files: Vec<OneFile> = Vec::with_capacity(inputs.len());
-        let mut name = String::new();
         for input in inputs {
-            let other = input.name().to_owned();
+            let name = input.name().to_owned();
             let source = source(input, options)?;
             let places = match files.first() {
                 None => (0..source.fields().len()).collect(),
                 Some(reference) => places(reference.source.fields(), source.fields()).map_err(|problem| {
-                    Error::Columns { path: other.clone(), first: name.clone(), problem }
+                    Error::Columns { path: name.clone(), first: reference.name.clone(), problem }
                 })?,
             };
-            if files.is_empty() {
-                name = other;
-            }
-            files.push(OneFile { source, places });
+            files.push(OneFile { name, source, places });
         }
         let Some(reference) = files.first() else {
             return Err(Error::NoData { path: path.to_owned() });
         };
         let schema = Arc::new(Schema::new(reference.source.fields().to_vec()));
-        Ok(Self { name, files, schema, bytes })
+        Ok(Self { files, schema, bytes })
     }
 
     /// The columns.
@@ -147,6 +154,24 @@ impl Table {
         kinds.iter().map(with_count).collect::<Vec<_>>().join("; ")
     }
 
+    /// Where a row of a part is, for people: `bank.csv, line 17` or `bank.parquet, row 16`.
+    ///
+    /// The file may be read up to there once more.
+    ///
+    /// # Errors
+    /// When the file can no longer be read, or has changed.
+    pub fn place(&self, part: usize, row: usize) -> Result<String, Error> {
+        let mut nth = part;
+        for OneFile { name, source, .. } in &self.files {
+            match source.place(nth, row)? {
+                Found::Line(line) => return Ok(format!("{name}, line {line}")),
+                Found::Row(row) => return Ok(format!("{name}, row {row}")),
+                Found::Beyond { parts } => nth -= parts,
+            }
+        }
+        Err(Error::Changed { path: self.files[0].name.clone() })
+    }
+
     /// Starts reading the given columns (indices into the schema, in that order), all rows or only the chosen.
     ///
     /// # Errors
@@ -155,7 +180,7 @@ impl Table {
         let known = self.schema.fields().len();
         if let Some(column) = columns.iter().find(|column| **column >= known) {
             let problem = format!("there is no column {column} among {known}");
-            return Err(Error::Format { path: self.name.clone(), problem });
+            return Err(Error::Format { path: self.files[0].name.clone(), problem });
         }
         let scan = Scan {
             table: self,

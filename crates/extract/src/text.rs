@@ -107,6 +107,11 @@ impl Text {
         }
     }
 
+    /// The line, from 1, of an offset of the text.
+    pub fn line(&self, offset: u64, terminator: u8) -> Result<u64, Error> {
+        self.position(offset, terminator).map(|(line, _)| line)
+    }
+
     fn position(&self, offset: u64, terminator: u8) -> Result<(u64, u64), Error> {
         let mut stream = self.open()?.take(offset);
         let (mut line, mut column) = (1, 1);

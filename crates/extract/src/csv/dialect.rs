@@ -160,6 +160,22 @@ impl Dialect {
         })
     }
 
+    /// Where the record with this number starts in a text that ends with one; with a single column, blank lines are records.
+    pub fn start_of(self, text: &[u8], row: usize, columns: usize) -> Option<usize> {
+        let mut start = 0;
+        let mut rows = 0;
+        // What is malformed has been refused when the text was read.
+        while let Ok(Some(record)) = self.record(text, start, true) {
+            let counts = columns == 1 || !record.is_blank();
+            if counts && rows == row {
+                return Some(record.start);
+            }
+            rows += usize::from(counts);
+            start = record.end;
+        }
+        None
+    }
+
     /// The record that starts there, or `None` when the sample ends before it does.
     fn record(self, sample: &[u8], start: usize, whole: bool) -> Result<Option<Record>, Fault> {
         if start >= sample.len() {

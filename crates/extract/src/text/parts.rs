@@ -13,7 +13,7 @@ use super::{Chunk, Cut, Text};
 use crate::column::{Columns, Layout};
 use crate::error::{Error, Fault, Problem};
 use crate::input::Bytes;
-use crate::table::{Part, Parts, Source, Wanted};
+use crate::table::{Found, Part, Parts, Source, Wanted};
 
 /// What sets CSV and JSON lines apart.
 pub(crate) trait Grammar: Send + Sync {
@@ -27,6 +27,8 @@ pub(crate) trait Grammar: Send + Sync {
         only: Option<&BooleanBuffer>,
         columns: &mut Columns,
     ) -> Result<(), Fault>;
+    /// Where the record with this number starts in a chunk, given how many columns there are.
+    fn start_of(&self, text: &[u8], row: usize, columns: usize) -> Option<usize>;
     /// What ends a line.
     fn terminator(&self) -> u8;
 }
@@ -175,6 +177,24 @@ impl<G: Grammar> Source for TextFile<G> {
         self.shape.described.clone()
     }
 
+    fn place(&self, nth: usize, row: usize) -> Result<Found, Error> {
+        let (terminator, columns) = (self.grammar.terminator(), self.shape.fields.len());
+        let mut chunks = Chunks::new(&self.text, self.shape.start, self.shape.chunk_bytes, terminator)?;
+        let mut parts = 0;
+        let mut buffer = Vec::new();
+        while let Some(chunk) = chunks.next(buffer, |bytes| self.grammar.cut(bytes))? {
+            if parts == nth {
+                let start = self.grammar.start_of(&chunk.bytes[..chunk.len], row, columns);
+                let start = start.ok_or_else(|| self.text.input.changed())?;
+                let line = self.text.line(chunk.offset + start as u64, terminator)?;
+                return Ok(Found::Line(line));
+            }
+            parts += 1;
+            buffer = chunk.bytes;
+        }
+        Ok(Found::Beyond { parts })
+    }
+
     fn parts<'a>(&'a self, wanted: Wanted<'a>) -> Result<Box<dyn Parts<'a> + 'a>, Error> {
         let layout = Layout::new(self.shape.fields.len(), &wanted.columns, wanted.schema(&self.shape.fields));
         let shared = Arc::new(Shared { layout, pool: Pool::default() });
@@ -220,9 +240,7 @@ impl<'a, G: Grammar> TextParts<'a, G> {
         }
         match &mut self.supply {
             Supply::Stream(chunks) => Ok(chunks),
-            Supply::Unopened | Supply::Seek(..) => {
-                Err(Error::Changed { path: self.file.text.input.name().to_owned() })
-            }
+            Supply::Unopened | Supply::Seek(..) => Err(self.file.text.input.changed()),
         }
     }
 

@@ -277,3 +277,21 @@ fn a_damaged_page_fails_when_it_is_read() {
     let second = scan.next_part().unwrap().unwrap().batches.collect::<Result<Vec<_>, _>>().unwrap();
     assert_eq!(second.iter().map(RecordBatch::num_rows).sum::<usize>(), 50_000);
 }
+
+#[test]
+fn rows_have_numbers() {
+    let batch = batch(25);
+    let files = [
+        ("t.parquet", parquet_bytes(&batch, Compression::UNCOMPRESSED, 10)),
+        ("t.arrow", ipc_bytes(&batch, false, None, 10)),
+        ("t.arrow", ipc_bytes(&batch, true, None, 10)),
+    ];
+    for (name, bytes) in files {
+        let table = table(name, &bytes, &detected()).unwrap();
+        for (part, row, number) in [(0, 0, 1), (1, 0, 11), (2, 4, 25)] {
+            let place = table.place(part, row).unwrap();
+            assert!(place.ends_with(&format!("{name}, row {number}")), "{place}");
+        }
+        assert!(table.place(3, 0).is_err());
+    }
+}

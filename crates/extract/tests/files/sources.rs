@@ -2,10 +2,10 @@
 
 use std::io::Write;
 
-use crate::reading::{detected, names, options, rows, some, table, write};
+use crate::reading::{CHUNKS, Rows, detected, names, options, rows, some, table, texts, write};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use trueup_extract::{Format, Options, open, open_reader};
+use trueup_extract::{Format, Options, Table, open, open_reader};
 
 const CSV: &[u8] = b"id,name\n1,x\n2,y\n";
 
@@ -168,4 +168,51 @@ fn a_pipe_is_read_like_a_file() {
     let table = open(path.to_str().unwrap(), &detected()).unwrap();
     writer.join().unwrap();
     assert_eq!(rows(&table).unwrap(), some(&[&["1", "x"], &["2", "y"]]));
+}
+
+/// The id and the place of every row, the id being the first column.
+fn places(table: &Table) -> Vec<(String, String)> {
+    let scan = table.scan(&[0], None).unwrap();
+    let mut places = Vec::new();
+    while let Some(part) = scan.next_part().unwrap() {
+        let rows: Rows = part.batches.flat_map(|batch| texts(&batch.unwrap())).collect();
+        for (row, values) in rows.into_iter().enumerate() {
+            let place = table.place(part.number, row).unwrap();
+            let file = place.rsplit('/').next().unwrap().to_owned();
+            places.push((values[0].clone().unwrap_or_default(), file));
+        }
+    }
+    places
+}
+
+#[test]
+fn rows_have_places() {
+    let directory = tempfile::tempdir().unwrap();
+    write(
+        directory.path(),
+        "d/1.csv",
+        b"\xef\xbb\xbfid,note\r\n1,a\r\n\r\n2,\"b\r\nb\"\r\n3,\"c\"\"\"\r\n4,d",
+    );
+    write(directory.path(), "d/2.csv", b"\n\nid,note\n5,e\n6,f\n");
+    write(directory.path(), "d/3.jsonl", b"\n{\"id\":7,\"note\":1}\n  \n{\"id\":8,\"note\":2}\n");
+    write(directory.path(), "d/4.csv.gz", &gzip(b"id,note\n9,e\n"));
+    let all = "1 1.csv, line 2|2 1.csv, line 4|3 1.csv, line 6|4 1.csv, line 7|5 2.csv, line 4|6 2.csv, line 5|\
+               7 3.jsonl, line 2|8 3.jsonl, line 4|9 4.csv.gz, line 2";
+    let single = write(directory.path(), "single.csv", b"id\n1\n\n3\n");
+    for chunk in CHUNKS {
+        let shown = |path: &str| {
+            let places = places(&open(path, &options(chunk)).unwrap());
+            places.iter().map(|(id, place)| format!("{id} {place}")).collect::<Vec<_>>().join("|")
+        };
+        assert_eq!(shown(directory.path().join("d").to_str().unwrap()), all, "chunks of {chunk}");
+        assert_eq!(shown(&single), "1 single.csv, line 2| single.csv, line 3|3 single.csv, line 4");
+    }
+    let table = open(&single, &detected()).unwrap();
+    let beyond = table.place(7, 0).unwrap_err().to_string();
+    assert!(
+        beyond.ends_with(
+            "single.csv: the file changed while it was being read; run again when nobody writes to it"
+        ),
+        "{beyond}"
+    );
 }

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::process::ExitCode;
 
-use trueup_compare::BreaksFileError;
+use trueup_compare::{BreaksFileError, ValueProblem};
 
 use crate::reading_hint;
 
@@ -101,10 +101,23 @@ fn comparison_hint(error: &trueup_compare::Error) -> Option<String> {
         trueup_compare::Error::Read { source_name, error } => {
             reading_hint::of(source_name, error.downcast_ref()?)
         }
-        trueup_compare::Error::Spill { error: cause, .. } => {
-            error.hint().or_else(|| reading_hint::of_temporary_files(cause.kind()))
+        trueup_compare::Error::Spill { error, .. } if error.kind() == ErrorKind::StorageFull => {
+            Some("free some space there, point TMPDIR elsewhere, or raise --memory".to_owned())
+        }
+        trueup_compare::Error::Spill { error, .. } => reading_hint::of_temporary_files(error.kind()),
+        trueup_compare::Error::Value { source_name, column, problem, .. } => {
+            value_hint(source_name, column, problem)
         }
         other => other.hint(),
+    }
+}
+
+fn value_hint(source: &str, column: &str, problem: &ValueProblem) -> Option<String> {
+    match problem {
+        ValueProblem::DayOrMonth => {
+            Some(format!("declare it, as in --date-format {source}:{column}=%d/%m/%Y"))
+        }
+        other => other.hint().map(str::to_owned),
     }
 }
 

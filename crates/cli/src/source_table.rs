@@ -24,6 +24,10 @@ impl Table for SourceTable {
     ) -> Result<Box<dyn Scan<'a> + 'a>, TableError> {
         Ok(Box::new(SourceScan(self.0.scan(columns, only)?)))
     }
+
+    fn place(&self, part: usize, row: usize) -> Result<String, TableError> {
+        Ok(self.0.place(part, row)?)
+    }
 }
 
 impl<'a> Scan<'a> for SourceScan<'a> {

@@ -1,5 +1,6 @@
 //! Turns a source's Arrow column into the values that all sources share.
 
+mod culprit;
 mod numeric;
 mod temporal;
 
@@ -9,14 +10,16 @@ use arrow_array::{Array, ArrayRef, BinaryViewArray, StringViewArray, builder::St
 use arrow_buffer::{NullBuffer, ScalarBuffer};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_cast::{CastOptions, cast_with_options};
-use arrow_schema::{DataType, TimeUnit};
+use arrow_schema::{ArrowError, DataType, TimeUnit};
 
+use crate::error::ValueProblem;
 use crate::kind::Kind;
 use crate::number::{Decimal, Number};
 use crate::plan::{Column, Encoding, How};
 use crate::temporal::OrderEvidence;
 use crate::text::{self, Reading};
 
+pub(crate) use culprit::{culprit, shown};
 pub(crate) use temporal::display_seconds;
 
 const DAY_MILLISECONDS: i64 = 86_400_000;
@@ -45,13 +48,7 @@ pub(crate) enum Misfit {
     /// Text that the column's reading does not allow: plan it with what this value teaches.
     Reading(Vec<u8>),
     /// A value that no plan can make sense of.
-    Value { what: String, hint: Option<String> },
-}
-
-impl Misfit {
-    fn value(what: impl Into<String>, hint: &str) -> Self {
-        Self::Value { what: what.into(), hint: Some(hint.into()) }
-    }
+    Value(ValueProblem),
 }
 
 impl Decoded {
@@ -165,7 +162,7 @@ pub(crate) fn plain(array: &ArrayRef) -> Result<ArrayRef, Misfit> {
         DataType::Date64 => {
             let milliseconds = array.as_primitive::<Date64Type>();
             if milliseconds.iter().flatten().any(|it| it % DAY_MILLISECONDS != 0) {
-                return Err(Misfit::value("a date with a time of day", "store it as a timestamp"));
+                return Err(Misfit::Value(ValueProblem::TimeOfDay));
             }
             DataType::Date32
         }
@@ -179,8 +176,10 @@ pub(crate) fn plain(array: &ArrayRef) -> Result<ArrayRef, Misfit> {
 
 fn cast(array: &ArrayRef, to: &DataType) -> Result<ArrayRef, Misfit> {
     let strict = CastOptions { safe: false, ..CastOptions::default() };
-    cast_with_options(array, to, &strict)
-        .map_err(|error| Misfit::value(error.to_string(), "a number may have 38 digits"))
+    cast_with_options(array, to, &strict).map_err(|error| {
+        let is_decimal = matches!(to, DataType::Decimal128(..));
+        Misfit::Value(if is_decimal { ValueProblem::TooLong } else { unreadable(&error) })
+    })
 }
 
 /// Some text that shows the column is not all NULL.
@@ -196,19 +195,15 @@ fn truths(texts: &StringViewArray, read: impl Fn(&[u8]) -> Result<bool, Misfit>)
 
 /// Text or numbers that the user says are truth values.
 fn declared(array: &ArrayRef) -> Result<Values, Misfit> {
-    let hint = "truth values are true, false, t, f, yes, no, y, n, 1 and 0";
+    let wrong = || Misfit::Value(ValueProblem::Boolean);
     if let Some(texts) = array.as_string_view_opt() {
-        return truths(texts, |value| {
-            let wrong = || format!("`{}` is no truth value", String::from_utf8_lossy(value));
-            text::declared_boolean(value).ok_or_else(|| Misfit::value(wrong(), hint))
-        });
+        return truths(texts, |value| text::declared_boolean(value).ok_or_else(wrong));
     }
     let numbers = numeric::typed(array, Encoding::Fixed { scale: 0 })?;
-    if let Values::Fixed(units) = &numbers {
-        let wrong = (0..array.len()).find(|row| !array.is_null(*row) && !matches!(units[*row], 0 | 1));
-        if let Some(row) = wrong {
-            return Err(Misfit::value(format!("{} is no truth value", units[row]), hint));
-        }
+    if let Values::Fixed(units) = &numbers
+        && (0..array.len()).any(|row| !array.is_null(row) && !matches!(units[row], 0 | 1))
+    {
+        return Err(wrong());
     }
     Ok(numbers)
 }
@@ -244,5 +239,9 @@ fn display_one(array: &ArrayRef, row: usize) -> Result<String, Misfit> {
     let format = FormatOptions::new();
     ArrayFormatter::try_new(array.as_ref(), &format)
         .and_then(|formatter| formatter.value(row).try_to_string())
-        .map_err(|error| Misfit::Value { what: error.to_string(), hint: None })
+        .map_err(|error| Misfit::Value(unreadable(&error)))
+}
+
+fn unreadable(error: &ArrowError) -> ValueProblem {
+    ValueProblem::Unreadable(error.to_string().into())
 }

@@ -22,19 +22,21 @@ pub enum Error {
         hint: Option<String>,
     },
     /// A value cannot be what its column must hold.
-    #[error("{source_name}: column `{column}`: {what}")]
+    #[error("{source_name}: {place}: column `{column}`: `{value}` {problem}")]
     Value {
         /// The source's name.
         source_name: String,
+        /// Where it is, as the table says: `bank.csv, line 17`.
+        place: String,
         /// The column's name.
         column: String,
-        /// The value and what is wrong with it.
-        what: String,
-        /// What to do about it.
-        hint: Option<String>,
+        /// The value, or its beginning.
+        value: String,
+        /// What is wrong with it.
+        problem: ValueProblem,
     },
     /// Keys repeat though they must not.
-    #[error("{source_name}: {count} keys are repeated, for example {examples}")]
+    #[error("{source_name}: {}, for example {examples}", repeated(*count))]
     Duplicates {
         /// The source's name.
         source_name: String,
@@ -77,17 +79,62 @@ pub enum Error {
     Cancelled,
 }
 
+/// What is wrong with a value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ValueProblem {
+    /// Not a number of at most 38 digits and a reasonable exponent.
+    #[error("has more digits than can be compared")]
+    TooLong,
+    /// Not a date or time in the format that was declared.
+    #[error("does not fit the declared date format")]
+    DateFormat,
+    /// Not a truth value, in a column declared to hold them.
+    #[error("is no truth value")]
+    Boolean,
+    /// A date that is not the midnight of a day.
+    #[error("is a date with a time of day")]
+    TimeOfDay,
+    /// The first of many dates, none of which shows whether the day or the month comes first.
+    #[error("may be day first or month first: no value of the column is above 12")]
+    DayOrMonth,
+    /// Something that Arrow cannot convert or display.
+    #[error("cannot be read: {0}")]
+    Unreadable(Box<str>),
+}
+
+impl ValueProblem {
+    /// What to do about it, where that is known.
+    #[must_use]
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::TooLong => {
+                Some("a number may have 38 digits; what only looks like one can be compared as text")
+            }
+            Self::DateFormat => Some("correct the format"),
+            Self::Boolean => Some("truth values are true, false, t, f, yes, no, y, n, 1 and 0"),
+            Self::TimeOfDay => Some("store it as a timestamp"),
+            Self::DayOrMonth => Some("declare a date format for the column"),
+            Self::Unreadable(_) => None,
+        }
+    }
+}
+
+fn repeated(keys: u64) -> String {
+    if keys == 1 { "1 key is repeated".into() } else { format!("{keys} keys are repeated") }
+}
+
 impl Error {
     /// What to do about it, where that is known.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::Spec { hint, .. } | Self::Value { hint, .. } => hint.clone(),
+            Self::Spec { hint, .. } => hint.clone(),
+            Self::Value { problem, .. } => problem.hint().map(str::to_owned),
             Self::Duplicates { .. } => Some(
                 "allow them with `multiset`, or aggregate them with a measure such as sum(amount)".into(),
             ),
             Self::Spill { error, .. } if error.kind() == std::io::ErrorKind::StorageFull => {
-                Some("free some space there, point TMPDIR elsewhere, or raise --memory".into())
+                Some("free some space there, choose another folder, or allow more memory".into())
             }
             Self::Changed { .. } => Some("compare a copy that nothing writes to".into()),
             Self::TooManyRows { .. } => Some("compare it in pieces".into()),

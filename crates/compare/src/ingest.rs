@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use arrow_array::RecordBatch;
+use arrow_array::{ArrayRef, RecordBatch};
 
 use crate::census::Census;
 use crate::decode::{Decoded, Misfit};
@@ -22,11 +22,7 @@ use crate::totals::Totals;
 /// Why reading stopped: for good, or to start over with a better plan.
 pub(crate) enum Stop {
     Failed(Error),
-    Misfit {
-        source: usize,
-        column: usize,
-        misfit: Misfit,
-    },
+    Surprise(Box<Surprise>),
     /// So many rows break that a record should tell more.
     TooMany,
 }
@@ -35,6 +31,15 @@ impl From<Error> for Stop {
     fn from(error: Error) -> Self {
         Self::Failed(error)
     }
+}
+
+/// A column of a batch that does not fit its plan.
+pub(crate) struct Surprise {
+    pub(crate) source: usize,
+    pub(crate) column: usize,
+    pub(crate) misfit: Misfit,
+    pub(crate) values: ArrayRef,
+    pub(crate) block: Block,
 }
 
 /// Rows that were read one after the other from one part.
@@ -183,7 +188,10 @@ impl Reading<'_> {
     ) -> Result<(), Stop> {
         let rows = batch.num_rows();
         let columns: Vec<Decoded> = decode_batch(self.plan, source, batch, &mut thread.evidence[source])
-            .map_err(|(column, misfit)| Stop::Misfit { source, column, misfit })?;
+            .map_err(|(column, misfit)| {
+                let values = batch.column(column).clone();
+                Stop::Surprise(Box::new(Surprise { source, column, misfit, values, block }))
+            })?;
         let by = Encoding { plan: self.plan, shape: self.shape, seeds: self.seeds };
         encoder.encode(&by, &columns, rows, block.first, scatter)?;
         if let Some(probe) = self.probe.as_ref().filter(|_| source == 0) {

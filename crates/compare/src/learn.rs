@@ -3,12 +3,12 @@
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, RecordBatch};
 
-use crate::decode::{Misfit, plain};
-use crate::error::Error;
-use crate::ingest::read_error;
+use crate::decode::{Misfit, culprit, plain, shown};
+use crate::error::{Error, ValueProblem};
+use crate::ingest::{Surprise, read_error};
 use crate::kind::Physical;
 use crate::number::Number;
-use crate::plan::{Learnt, Plan};
+use crate::plan::{Column, Learnt, Plan};
 use crate::spec::Source;
 use crate::text::Assumption;
 
@@ -82,18 +82,19 @@ pub(crate) fn learn(
     learnt: &mut Learnt,
     sources: &[Source<'_>],
     plan: &Plan,
-    (source, column, misfit): (usize, usize, Misfit),
+    surprise: Surprise,
 ) -> Result<(), Error> {
-    let name = &plan.columns[column].name;
+    let Surprise { source, column, misfit, values, block } = surprise;
+    let planned = &plan.columns[column];
     match misfit {
         Misfit::Scale => {
-            learnt.general.insert(name.clone());
+            learnt.general.insert(planned.name.clone());
             // Other numerals may be as surprising, and starting over once is enough.
             let texts = plan.columns.iter().filter(|column| column.reads_numerals());
             learnt.general.extend(texts.map(|column| column.name.clone()));
         }
         Misfit::Reading(value) => {
-            let assumption = learnt.assumptions.entry((source, name.clone())).or_default();
+            let assumption = learnt.assumptions.entry((source, planned.name.clone())).or_default();
             let before = assumption.reading();
             assumption.observe(&value);
             assert!(
@@ -101,14 +102,42 @@ pub(crate) fn learn(
                 "starting over without having learnt anything would never end"
             );
         }
-        Misfit::Value { what, hint } => {
-            return Err(Error::Value {
-                source_name: sources[source].name.clone(),
-                column: name.clone(),
-                what,
-                hint,
-            });
+        Misfit::Value(problem) => {
+            let (row, value) = culprit(planned, source, &values);
+            let place = (block.part, block.offset + row);
+            return Err(value_error(&sources[source], planned, place, value, problem)?);
         }
     }
     Ok(())
+}
+
+/// The error for a column of dates that may be day first or month first; it names the first of them.
+pub(crate) fn unproven_date(source: &Source<'_>, column: &Column, number: usize) -> Result<Error, Error> {
+    let failed = |error| read_error(source, error);
+    let scan = source.table.scan(&[column.readers[number].index], None).map_err(failed)?;
+    while let Some(part) = scan.next_part().map_err(failed)? {
+        let mut offset = 0;
+        for batch in part.batches {
+            let batch = batch.map_err(failed)?;
+            let values = batch.column(0);
+            if let Some(row) = (0..values.len()).find(|row| values.is_valid(*row)) {
+                let (place, value) = ((part.number, offset + row), shown(values, row));
+                return value_error(source, column, place, value, ValueProblem::DayOrMonth);
+            }
+            offset += batch.num_rows();
+        }
+    }
+    Err(Error::Changed { source_name: source.name.clone() })
+}
+
+fn value_error(
+    source: &Source<'_>,
+    column: &Column,
+    (part, row): (usize, usize),
+    value: String,
+    problem: ValueProblem,
+) -> Result<Error, Error> {
+    let place = source.table.place(part, row).map_err(|error| read_error(source, error))?;
+    let (source_name, column) = (source.name.clone(), column.name.clone());
+    Ok(Error::Value { source_name, place, column, value, problem })
 }

@@ -44,7 +44,7 @@ mod unique;
 mod value;
 
 pub use breaks_file::{BreaksFile, BreaksFileError, BreaksFormat};
-pub use error::Error;
+pub use error::{Error, ValueProblem};
 pub use memory_table::MemoryTable;
 pub use number::{Decimal, Number, NumeralError};
 pub use progress::{Progress, Stage};

@@ -39,6 +39,11 @@ impl Table for MemoryTable {
     ) -> Result<Box<dyn Scan<'a> + 'a>, TableError> {
         Ok(Box::new(MemoryScan { table: self, columns: columns.to_vec(), only, next: AtomicUsize::new(0) }))
     }
+
+    fn place(&self, part: usize, row: usize) -> Result<String, TableError> {
+        let before: usize = self.parts.iter().take(part).flatten().map(RecordBatch::num_rows).sum();
+        Ok(format!("row {}", before + row + 1))
+    }
 }
 
 struct MemoryScan<'a> {

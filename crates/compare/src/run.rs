@@ -7,9 +7,9 @@ use crate::encode::Shape;
 use crate::error::Error;
 use crate::fingerprint::Seeds;
 use crate::finish::{Finish, Flags};
-use crate::ingest::{Ingested, Reading, Stop};
+use crate::ingest::{Ingested, Reading, Stop, Surprise};
 use crate::join::Join;
-use crate::learn::{first_rows, learn};
+use crate::learn::{first_rows, learn, unproven_date};
 use crate::partition::{Budget, Radix};
 use crate::plan::{How, Plan};
 use crate::progress::{Progress, Stage};
@@ -63,7 +63,7 @@ pub(crate) struct Run<'a> {
 /// What one attempt came to.
 enum Attempt {
     Done(Box<Comparison>),
-    Misfit((usize, usize, crate::decode::Misfit)),
+    Surprised(Box<Surprise>),
     TooMany,
 }
 
@@ -97,7 +97,7 @@ impl<'a> Run<'a> {
             match self.attempt(&plan, wide, &mut sink)? {
                 Attempt::Done(comparison) => return Ok(*comparison),
                 Attempt::TooMany => wide = true,
-                Attempt::Misfit(misfit) => learn(&mut learnt, self.sources, &plan, misfit)?,
+                Attempt::Surprised(surprise) => learn(&mut learnt, self.sources, &plan, *surprise)?,
             }
         }
     }
@@ -126,9 +126,7 @@ impl<'a> Run<'a> {
             Ok(ingested) => ingested,
             Err(Stop::Failed(error)) => return Err(error),
             Err(Stop::TooMany) => return Ok(Attempt::TooMany),
-            Err(Stop::Misfit { source, column, misfit }) => {
-                return Ok(Attempt::Misfit((source, column, misfit)));
-            }
+            Err(Stop::Surprise(surprise)) => return Ok(Attempt::Surprised(surprise)),
         };
         self.check_order_of_dates(plan, &ingested)?;
         self.progress.enter(Stage::Comparing);
@@ -215,13 +213,7 @@ impl<'a> Run<'a> {
                     continue;
                 };
                 if ingested.rows[source] > 0 && !evidence.proves(*shape) {
-                    let (source, column) = (&self.sources[source].name, &column.name);
-                    return Err(Error::Value {
-                        source_name: source.clone(),
-                        column: column.clone(),
-                        what: "its dates may be day first or month first: no value is above 12".into(),
-                        hint: Some(format!("declare it, as in --date-format {source}:{column}=%d/%m/%Y")),
-                    });
+                    return Err(unproven_date(&self.sources[source], column, source)?);
                 }
             }
         }

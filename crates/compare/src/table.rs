@@ -32,6 +32,12 @@ pub trait Table: Send + Sync {
         columns: &[usize],
         only: Option<&'a Selection>,
     ) -> Result<Box<dyn Scan<'a> + 'a>, TableError>;
+
+    /// Where a row of a part is, for people: `bank.csv, line 17`; asked for a few rows only.
+    ///
+    /// # Errors
+    /// Whatever keeps the row from being found again.
+    fn place(&self, part: usize, row: usize) -> Result<String, TableError>;
 }
 
 /// One reading of a table, shared by the threads that do it.

@@ -136,6 +136,33 @@ fn what_cannot_be_read_names_the_option_that_helps() {
     "#);
 }
 
+#[test]
+fn values_that_cannot_be_read_have_a_place_and_a_hint() {
+    let place = Place::new(&[
+        ("good.csv", "id,x\n1,2024-01-31\n2,2024-02-01\n"),
+        ("format.csv", "id,x\n1,\"\"\n2,01/02\n"),
+        ("order.csv", "id,x\n1,\n2,01/02/2024\n"),
+        ("digits.csv", "id,x\n1,0\n\n2,1234567890123456789012345678901234567890\n"),
+    ]);
+    let cases: [&[&str]; 3] = [
+        &["good.csv", "bad=format.csv", "--date-format", "bad:x=%d/%m/%Y", "--empty", "null"],
+        &["good.csv", "bad=order.csv"],
+        &["bad=digits.csv", "digits.csv"],
+    ];
+    let shown = cases.map(|arguments| place.shown(&[arguments, &["--key", "id"]].concat()));
+    insta::assert_snapshot!(shown.concat(), @r#"
+    exit 2
+    error: bad: format.csv, line 3: column `x`: `01/02` does not fit the declared date format
+    hint: correct the format
+    exit 2
+    error: bad: order.csv, line 3: column `x`: `01/02/2024` may be day first or month first: no value of the column is above 12
+    hint: declare it, as in --date-format bad:x=%d/%m/%Y
+    exit 2
+    error: bad: digits.csv, line 4: column `x`: `1234567890123456789012345678901234567890` has more digits than can be compared
+    hint: a number may have 38 digits; what only looks like one can be compared as text
+    "#);
+}
+
 /// Whether the decoder panics over the bytes, as `extract` tells.
 fn gives_up(path: &Path) -> bool {
     let read = || {

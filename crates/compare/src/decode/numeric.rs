@@ -6,10 +6,9 @@ use arrow_array::{Array, ArrayRef, StringViewArray};
 use arrow_schema::DataType;
 
 use super::{Misfit, Values};
+use crate::error::ValueProblem;
 use crate::number::{Decimal, Number, NumeralError, widen};
 use crate::plan::Encoding;
-
-const TOO_LONG: &str = "a number may have 38 digits";
 
 /// Reads typed numbers.
 pub(super) fn typed(array: &ArrayRef, encoding: Encoding) -> Result<Values, Misfit> {
@@ -54,7 +53,7 @@ fn rows(array: &ArrayRef, read: impl Fn(usize) -> Option<i64>) -> Result<Values,
 }
 
 fn general(array: &ArrayRef, row: usize) -> Result<Number, Misfit> {
-    one(array, row).ok_or_else(|| Misfit::value("a number with more digits than can be compared", TOO_LONG))
+    one(array, row).ok_or(Misfit::Value(ValueProblem::TooLong))
 }
 
 /// The number at a row that is not NULL; `None` if the array holds no numbers.
@@ -129,7 +128,7 @@ fn any_units(text: &[u8], scale: u32) -> Result<i64, Misfit> {
 fn numeral(text: &[u8]) -> Result<Number, Misfit> {
     Number::parse(text).map_err(|error| match error {
         NumeralError::TooManyDigits | NumeralError::ExponentOutOfRange => {
-            Misfit::value(format!("`{}` has too many digits", String::from_utf8_lossy(text)), TOO_LONG)
+            Misfit::Value(ValueProblem::TooLong)
         }
         _ => Misfit::Reading(text.to_vec()),
     })

@@ -10,6 +10,7 @@ use arrow_buffer::ScalarBuffer;
 use arrow_schema::{DataType, TimeUnit};
 
 use super::{Misfit, Values};
+use crate::error::ValueProblem;
 use crate::kind::digits;
 use crate::number::{Decimal, Number};
 use crate::plan::{Column, Encoding, How, Reader};
@@ -37,12 +38,7 @@ pub(super) fn decode(
             let texts = array.as_string_view();
             collect(array, column, reader, |row| {
                 let text = texts.value(row);
-                format.parse(text.as_bytes()).ok_or_else(|| {
-                    Misfit::value(
-                        format!("`{text}` does not fit the declared date format"),
-                        "correct the format",
-                    )
-                })
+                format.parse(text.as_bytes()).ok_or(Misfit::Value(ValueProblem::DateFormat))
             })
         }
         _ => {
@@ -53,7 +49,7 @@ pub(super) fn decode(
                 return Ok(Values::Fixed(units));
             }
             let ticks =
-                ticks(array).ok_or_else(|| Misfit::value("not a date or time", "compare it as text"))?;
+                ticks(array).ok_or_else(|| Misfit::Value(ValueProblem::Unreadable("no time".into())))?;
             collect(array, column, reader, |row| Ok(ticks.moment(row)))
         }
     }

@@ -5,6 +5,7 @@ mod held;
 mod inference;
 mod keys;
 mod numbers;
+mod refusals;
 mod report;
 mod scene;
 mod times;

@@ -15,6 +15,7 @@ use crate::plan::Plan;
 use crate::probe::Probe;
 use crate::progress::Progress;
 use crate::spec::Source;
+use crate::stray::Watch;
 use crate::table::Scan;
 use crate::temporal::OrderEvidence;
 use crate::totals::Totals;
@@ -63,6 +64,7 @@ pub(crate) struct Ingested {
     pub(crate) null_keys: Vec<u64>,
     pub(crate) totals: Vec<Totals>,
     pub(crate) census: Census,
+    pub(crate) watch: Watch,
     pub(crate) evidence: Vec<Vec<OrderEvidence>>,
 }
 
@@ -87,6 +89,7 @@ struct Thread {
     null_keys: Vec<u64>,
     totals: Vec<Totals>,
     census: Census,
+    watch: Watch,
     evidence: Vec<Vec<OrderEvidence>>,
 }
 
@@ -131,6 +134,7 @@ impl Reading<'_> {
             null_keys: vec![0; sources],
             totals: (0..sources).map(|_| Totals::new(self.plan)).collect(),
             census: Census::new(self.plan),
+            watch: Watch::new(self.plan, sources),
             evidence: vec![vec![OrderEvidence::default(); self.plan.columns.len()]; sources],
         };
         let mut scatter = Scatter::new(self.radix, self.shape.layout.stride(), self.budget);
@@ -202,6 +206,7 @@ impl Reading<'_> {
         }
         thread.totals[source].add(&columns);
         thread.census.count(self.plan, self.seeds, &columns, rows);
+        thread.watch.observe(self.plan, source, batch, block);
         thread.blocks[source].push(block);
         self.progress.advance(source, rows as u64);
         Ok(())
@@ -218,6 +223,7 @@ impl Reading<'_> {
             null_keys: vec![0; sources],
             totals: (0..sources).map(|_| Totals::new(self.plan)).collect(),
             census: Census::new(self.plan),
+            watch: Watch::new(self.plan, sources),
             evidence: vec![vec![OrderEvidence::default(); self.plan.columns.len()]; sources],
         };
         for thread in threads {
@@ -235,6 +241,7 @@ impl Reading<'_> {
                 }
             }
             all.census.merge(thread.census);
+            all.watch.merge(thread.watch);
         }
         all.blocks.iter_mut().for_each(|blocks| blocks.sort_unstable_by_key(|block| block.first));
         all

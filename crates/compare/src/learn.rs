@@ -10,6 +10,7 @@ use crate::kind::Physical;
 use crate::number::Number;
 use crate::plan::{Column, Learnt, Plan};
 use crate::spec::Source;
+use crate::stray::Likenesses;
 use crate::text::Assumption;
 
 /// Rows that a first assumption is made from.
@@ -25,17 +26,41 @@ pub(crate) fn first_rows(sources: &[Source<'_>]) -> Result<Learnt, Error> {
         let texts: Vec<usize> = (0..schema.fields().len())
             .filter(|index| Physical::of(schema.field(*index).data_type()) == Physical::Text)
             .collect();
-        let batch = first_batch(source, &texts)?;
+        let first = first_batches(source, &texts)?;
         for (at, index) in texts.iter().enumerate() {
             let own = schema.field(*index).name();
             let name = source.renames.get(own).unwrap_or(own);
             learnt.assumptions.insert((number, name.clone()), Assumption::default());
-            if let Some(batch) = &batch {
+            let mut likenesses = Likenesses::default();
+            for batch in &first {
                 observe(&mut learnt, number, name, batch, at);
+                likenesses.observe(batch, at, 0, 0);
+            }
+            if !likenesses.are_mostly_text() {
+                learnt.watched.insert((number, name.clone()));
             }
         }
     }
     Ok(learnt)
+}
+
+/// The first rows, as many as there are up to the number that assumptions are made from, however they come in batches.
+fn first_batches(source: &Source<'_>, columns: &[usize]) -> Result<Vec<RecordBatch>, Error> {
+    let failed = |error| read_error(source, error);
+    let scan = source.table.scan(columns, None).map_err(failed)?;
+    let (mut first, mut rows) = (Vec::new(), 0);
+    while let Some(part) = scan.next_part().map_err(failed)? {
+        for batch in part.batches {
+            let batch = batch.map_err(failed)?;
+            let batch = batch.slice(0, batch.num_rows().min(FIRST_ROWS - rows));
+            rows += batch.num_rows();
+            first.push(batch);
+            if rows == FIRST_ROWS {
+                return Ok(first);
+            }
+        }
+    }
+    Ok(first)
 }
 
 /// The first rows there are.
@@ -62,13 +87,12 @@ fn observe(learnt: &mut Learnt, source: usize, name: &str, batch: &RecordBatch, 
     let Some(texts) = array.as_string_view_opt() else {
         return;
     };
-    let first = texts.slice(0, texts.len().min(FIRST_ROWS));
-    let bytes: usize = first.iter().flatten().map(str::len).sum();
-    if bytes > LONG_BYTES * first.len() {
+    let bytes: usize = texts.iter().flatten().map(str::len).sum();
+    if bytes > LONG_BYTES * texts.len() {
         learnt.long.insert(name.to_string());
     }
     let mut scale = learnt.scales.get(name).copied().unwrap_or(0);
-    for text in first.iter().flatten() {
+    for text in texts.iter().flatten() {
         assumption.observe(text.as_bytes());
         if let Ok(Number::Finite(decimal)) = Number::parse(text.as_bytes()) {
             scale = scale.max(decimal.exponent().min(0).unsigned_abs());

@@ -33,6 +33,7 @@ mod run;
 mod show;
 mod sorter;
 mod spec;
+mod stray;
 mod sum;
 mod summary;
 mod table;

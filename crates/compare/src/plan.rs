@@ -23,6 +23,8 @@ pub(crate) struct Learnt {
     pub(crate) scales: HashMap<String, u32>,
     /// Columns with a number that fits no fixed scale.
     pub(crate) general: HashSet<String>,
+    /// Text columns, by source and name, that are not plainly text in the first rows.
+    pub(crate) watched: HashSet<(usize, String)>,
     /// Columns whose text is long, as far as the first rows show.
     pub(crate) long: HashSet<String>,
 }

@@ -159,8 +159,10 @@ impl<'a> Run<'a> {
         };
         let sink = sink.as_mut().map(|sink| &mut **sink as BreakSink<'_>);
         let breaks = finish.tell(&mut tally, &mut census, sink)?;
+        let mut comparison = summary(self.sources, plan, &ingested, &census, &tally, breaks);
+        ingested.watch.tell(self.sources, plan, &mut comparison.columns)?;
         self.progress.enter(Stage::Done);
-        Ok(Attempt::Done(Box::new(summary(self.sources, plan, &ingested, &census, &tally, breaks))))
+        Ok(Attempt::Done(Box::new(comparison)))
     }
 
     fn join<'b>(

@@ -1,10 +1,12 @@
 //! What text can be read as, and what is done to it before it is compared.
 
 mod assumption;
+mod likeness;
 mod normalise;
 mod spelling;
 
 pub use assumption::{Assumption, Reading};
+pub(crate) use likeness::Likeness;
 pub use normalise::{NormaliserSet, normalise_into};
 pub use spelling::near_miss;
 

@@ -22,6 +22,7 @@ pub fn render(report: &Report<'_>) -> String {
         ("Columns with breaks", columns(report)),
         ("Where breaks concentrate", concentrations(comparison)),
         ("Breaks", breaks(comparison)),
+        ("Notes", notes(comparison)),
     ];
     for (heading, part) in parts {
         if !part.is_empty() {
@@ -75,6 +76,12 @@ fn findings(comparison: &Comparison) -> String {
         .chain(more)
         .map(|line| format!("- {line}\n"))
         .collect()
+}
+
+fn notes(comparison: &Comparison) -> String {
+    let notes = phrases::notes(comparison);
+    let more = phrases::more(notes.len(), MANY, "note");
+    notes.iter().take(MANY).map(|note| code(note)).chain(more).map(|line| format!("- {line}\n")).collect()
 }
 
 fn compared_as(comparison: &Comparison) -> String {
@@ -237,6 +244,10 @@ mod tests {
         | `T-3` | `DE02` |  | **absent** | present |  |
 
         and 27 more breaks
+
+        ### Notes
+
+        - `txn_id: type drift: 007 in ledger, 7 in bank`
         "#);
     }
 

@@ -51,6 +51,8 @@ pub(crate) struct Reader {
     /// In the table's schema.
     pub(crate) index: usize,
     pub(crate) how: How,
+    /// Whether it is text though its first rows are not plainly so: a few values may be to blame.
+    pub(crate) is_watched: bool,
     /// For times that carry no zone, when instants are compared.
     pub(crate) zone: Option<Zone>,
     /// What its text was taken for, when that differs from plain text.
@@ -85,8 +87,10 @@ impl Column {
         let mut readers = Vec::new();
         for (number, (source, index)) in sources.iter().zip(indices).enumerate() {
             let data_type = source.table.schema().field(index).data_type().clone();
-            let reading = learnt.assumptions.get(&(number, name.to_string())).map(Assumption::reading);
-            let (offer, reader) = offer(source, name, index, &data_type, reading, declared_boolean)?;
+            let place = (number, name.to_string());
+            let reading = learnt.assumptions.get(&place).map(Assumption::reading);
+            let (offer, mut reader) = offer(source, name, index, &data_type, reading, declared_boolean)?;
+            reader.is_watched = matches!(reader.how, How::Text(_)) && learnt.watched.contains(&place);
             offers.push(offer);
             readers.push(reader);
         }
@@ -166,7 +170,7 @@ fn offer(
     let has_zone = source.timezone.is_some();
     let kind = if kind == Kind::Timestamp && has_zone { Kind::Instant } else { kind };
     let is_text = physical == Physical::Text;
-    let reader = Reader { index, how, zone: None, offered: kind, is_text };
+    let reader = Reader { index, how, is_watched: false, zone: None, offered: kind, is_text };
     Ok((Offer { physical, kind, has_zone }, reader))
 }
 

@@ -88,6 +88,17 @@ impl Orders {
         }
     }
 
+    /// Each order by itself.
+    pub(crate) fn each(self) -> impl Iterator<Item = Self> {
+        let none = Self { year_first: false, day_first: false, month_first: false };
+        let each = [
+            Self { year_first: self.year_first, ..none },
+            Self { day_first: self.day_first, ..none },
+            Self { month_first: self.month_first, ..none },
+        ];
+        each.into_iter().filter(move |order| *order != none)
+    }
+
     /// Picks the only order, or the provisional one if two are left; `None` if none is.
     pub(crate) fn provisional(self) -> Option<Order> {
         match self {

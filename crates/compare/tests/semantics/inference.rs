@@ -128,6 +128,78 @@ fn an_assumption_disproved_late_starts_over() {
     assert_eq!((values.compared_as, comparison.findings.len()), (Some("text"), 0));
 }
 
+/// Values, what stands for some of them instead, and the note on that.
+type Spoilt<'a> = (&'a [String], &'a [(usize, &'a str)], Option<&'a str>);
+
+#[test]
+fn the_value_that_makes_a_column_text_is_named() {
+    let numbers: Vec<String> = (0..40).map(|row| format!("{row}.5")).collect();
+    let days: Vec<String> = (0..40).map(|row| format!("{}/{}/2024", row % 28 + 1, row % 12 + 1)).collect();
+    let iso = |day: &String| day.split('/').rev().collect::<Vec<_>>().join("-");
+    let iso: Vec<String> = days.iter().map(iso).collect();
+    let mixed: Vec<String> = iso
+        .iter()
+        .enumerate()
+        .map(|(row, day)| if row % 2 == 0 { day.clone() } else { format!("{day} 10:00") })
+        .collect();
+    let truths: Vec<String> = (0..40).map(|row| (row % 3 == 0).to_string()).collect();
+    let cases: [Spoilt<'_>; 13] = [
+        (&numbers, &[(0, "N/A")], Some("one value of 40: `N/A` (row 1); all others are numbers")),
+        (&numbers, &[(39, "N/A")], Some("one value of 40: `N/A` (row 40); all others are numbers")),
+        (
+            &numbers,
+            &[(7, "007"), (9, "")],
+            Some("2 values of 40, the first `007` (row 8); all others are numbers"),
+        ),
+        (
+            &numbers,
+            &[(7, ""), (9, "NaN")],
+            Some("one value of 40: the empty text (row 8); all others are numbers"),
+        ),
+        (&numbers, &[(7, "a"), (8, "b"), (9, "c")], None),
+        (&days, &[(5, "tbd")], Some("one value of 40: `tbd` (row 6); all others are dates")),
+        (&days, &[(5, "12/31/2024")], Some("one value of 40: `12/31/2024` (row 6); all others are dates")),
+        (&days, &[(5, "31.12.2024")], Some("one value of 40: `31.12.2024` (row 6); all others are dates")),
+        (
+            &mixed,
+            &[(5, "2024-02-30")],
+            Some("one value of 40: `2024-02-30` (row 6); all others are timestamps"),
+        ),
+        (&truths, &[(5, "yes")], Some("one value of 40: `yes` (row 6); all others are booleans")),
+        (&numbers[..3], &[(1, "x")], Some("one value of 3: `x` (row 2); all others are numbers")),
+        (&numbers[..2], &[(1, "x")], None),
+        (&numbers, &[], None),
+    ];
+    for (values, strays, expected) in cases {
+        let mut spoilt: Vec<&str> = values.iter().map(String::as_str).collect();
+        strays.iter().for_each(|&(row, stray)| spoilt[row] = stray);
+        let expected = expected.map(|note| format!("text in source_1 because of {note}"));
+        for other in [texts(&spoilt), whole(&vec![1; values.len()])] {
+            let comparison = Scene::of([other, texts(&spoilt)]).comparison();
+            let notes = &comparison.columns[1].notes;
+            let note = notes.iter().find(|note| note.starts_with("text in source_1"));
+            assert_eq!(note, expected.as_ref(), "{strays:?}");
+        }
+    }
+}
+
+#[test]
+fn the_first_stray_is_named_whatever_the_threads() {
+    let mut values: Vec<String> =
+        (0..60_000).map(|row| if row < 20_000 { "∅".into() } else { row.to_string() }).collect();
+    for row in [20_001, 34_567, 45_678, 59_000] {
+        values[row] = format!("x{row}");
+    }
+    let column = || texts(&values.iter().map(String::as_str).collect::<Vec<_>>());
+    for threads in [1, 2, 4] {
+        let comparison = Scene::of([column(), column()]).compare(threads, None).expect("a comparison");
+        let expected = [0, 1].map(|source| {
+            format!("text in source_{source} because of 4 values of 40000, the first `x20001` (row 20002); all others are numbers")
+        });
+        assert_eq!(comparison.columns[1].notes, expected, "{threads} threads");
+    }
+}
+
 #[test]
 fn missing_columns_and_other_types_are_findings() {
     let left = table([("k", whole(&[1])), ("v", whole(&[1])), ("only", whole(&[1]))]);

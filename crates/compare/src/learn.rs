@@ -8,9 +8,10 @@ use crate::error::{Error, ValueProblem};
 use crate::ingest::{Surprise, read_error};
 use crate::kind::Physical;
 use crate::number::Number;
-use crate::plan::{Column, Learnt, Plan};
+use crate::plan::{Column, Learnt};
 use crate::spec::Source;
 use crate::stray::Likenesses;
+use crate::survey::Survey;
 use crate::text::Assumption;
 
 /// Rows that a first assumption is made from.
@@ -102,19 +103,14 @@ fn observe(learnt: &mut Learnt, source: usize, name: &str, batch: &RecordBatch, 
 }
 
 /// Takes in what a column that did not fit its plan has shown; an error if no plan can make sense of it.
-pub(crate) fn learn(
-    learnt: &mut Learnt,
-    sources: &[Source<'_>],
-    plan: &Plan,
-    surprise: Surprise,
-) -> Result<(), Error> {
+pub(crate) fn learn(learnt: &mut Learnt, survey: &Survey<'_>, surprise: Surprise) -> Result<(), Error> {
     let Surprise { source, column, misfit, values, block } = surprise;
-    let planned = &plan.columns[column];
+    let planned = &survey.plan.columns[column];
     match misfit {
         Misfit::Scale => {
             learnt.general.insert(planned.name.clone());
             // Other numerals may be as surprising, and starting over once is enough.
-            let texts = plan.columns.iter().filter(|column| column.reads_numerals());
+            let texts = survey.plan.columns.iter().filter(|column| column.reads_numerals());
             learnt.general.extend(texts.map(|column| column.name.clone()));
         }
         Misfit::Reading(value) => {
@@ -125,11 +121,12 @@ pub(crate) fn learn(
                 assumption.reading() != before,
                 "starting over without having learnt anything would never end"
             );
+            survey.read_ahead(learnt, u64::from(block.first) + u64::from(block.rows))?;
         }
         Misfit::Value(problem) => {
             let (row, value) = culprit(planned, source, &values);
             let place = (block.part, block.offset + row);
-            return Err(value_error(&sources[source], planned, place, value, problem)?);
+            return Err(value_error(&survey.sources[source], planned, place, value, problem)?);
         }
     }
     Ok(())

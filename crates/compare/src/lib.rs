@@ -36,6 +36,7 @@ mod spec;
 mod stray;
 mod sum;
 mod summary;
+mod survey;
 mod table;
 mod temporal;
 mod text;

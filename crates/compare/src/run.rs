@@ -17,6 +17,7 @@ use crate::report::Comparison;
 use crate::reread::Reread;
 use crate::spec::{Limits, Source, Spec};
 use crate::summary::summary;
+use crate::survey::Survey;
 
 /// What a partition should take, so that all its sources stay in the cache while they are joined.
 const PARTITION_BYTES: u64 = 1 << 20;
@@ -97,7 +98,11 @@ impl<'a> Run<'a> {
             match self.attempt(&plan, wide, &mut sink)? {
                 Attempt::Done(comparison) => return Ok(*comparison),
                 Attempt::TooMany => wide = true,
-                Attempt::Surprised(surprise) => learn(&mut learnt, self.sources, &plan, *surprise)?,
+                Attempt::Surprised(surprise) => {
+                    let Self { sources, threads, progress, .. } = *self;
+                    let survey = Survey { sources, plan: &plan, threads, progress };
+                    learn(&mut learnt, &survey, *surprise)?;
+                }
             }
         }
     }

@@ -5,4 +5,5 @@ mod failures;
 mod ledger;
 mod memory;
 mod order;
+mod restarts;
 mod stage;

@@ -67,6 +67,10 @@ pub struct Diff {
     #[arg(long, value_name = "COL,…", help_heading = "What counts as equal")]
     pub boolean: Vec<String>,
 
+    /// Columns that are text, whatever they look like: ids, numerals of more than 38 digits
+    #[arg(long, value_name = "COL,…", help_heading = "What counts as equal")]
+    pub text: Vec<String>,
+
     /// How dates in a text column are written, such as %d/%m/%Y
     #[arg(long, value_name = "[SRC:]COL=FMT", help_heading = "What counts as equal")]
     pub date_format: Vec<String>,

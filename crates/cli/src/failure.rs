@@ -114,8 +114,11 @@ fn comparison_hint(error: &trueup_compare::Error) -> Option<String> {
 
 fn value_hint(source: &str, column: &str, problem: &ValueProblem) -> Option<String> {
     match problem {
-        ValueProblem::DayOrMonth => {
-            Some(format!("declare it, as in --date-format {source}:{column}=%d/%m/%Y"))
+        ValueProblem::DayOrMonth => Some(format!(
+            "declare it, as in --date-format {source}:{column}=%d/%m/%Y, or compare it as it is written: --text {column}"
+        )),
+        ValueProblem::TooLong => {
+            Some(format!("a number may have 38 digits; what only looks like one is text: --text {column}"))
         }
         other => other.hint().map(str::to_owned),
     }

@@ -178,6 +178,7 @@ pub fn spec(options: &Diff, sources: &SourceNames, columns: &[String]) -> Result
         tolerances: tolerance::parse(&options.tolerance, sources)?,
         normalisers: normalisers(&options.normalise)?,
         booleans: names(&options.boolean, columns),
+        texts: names(&options.text, columns),
         duplicates: options.duplicates.map(|policy| match policy {
             DuplicatePolicy::Aggregate => Duplicates::Aggregate,
             DuplicatePolicy::Multiset => Duplicates::Multiset,

@@ -127,9 +127,15 @@ fn check_spec(sources: &[Source<'_>], spec: &Spec, names: &Names) -> Result<(), 
             "use min() or max() for it",
         ));
     }
-    let named = spec.compare.iter().chain(&spec.ignore).chain(&spec.booleans).chain(spec.normalisers.keys());
-    let formats = sources.iter().flat_map(|source| source.date_formats.keys());
-    for name in named.chain(formats) {
+    let formats = || sources.iter().flat_map(|source| source.date_formats.keys());
+    if let Some(name) =
+        spec.texts.iter().find(|text| spec.booleans.iter().chain(formats()).any(|it| it == *text))
+    {
+        let what = format!("`{name}` cannot be text, and dates or truth values at once");
+        return Err(Error::spec_hint(what, "declare it as one of them"));
+    }
+    let listed = [&spec.compare, &spec.ignore, &spec.booleans, &spec.texts].into_iter().flatten();
+    for name in listed.chain(spec.normalisers.keys()).chain(formats()) {
         if !names.is_known(name) {
             return Err(no_such_column(name, names));
         }

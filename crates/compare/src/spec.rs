@@ -37,6 +37,8 @@ pub struct Spec {
     pub normalisers: BTreeMap<String, Vec<Normaliser>>,
     /// Columns whose text or numbers (`1`, `0`, `yes`, `no`, …) are truth values.
     pub booleans: Vec<String>,
+    /// Columns that are text in every source, whatever they look like.
+    pub texts: Vec<String>,
     /// What to do with keys that repeat; `None` is `Aggregate` with measures and `Multiset` without.
     pub duplicates: Option<Duplicates>,
     /// The source that the others are held against; without one, the spread over all sources counts.

@@ -149,6 +149,10 @@ fn values_that_cannot_be_read_have_a_place_and_a_hint() {
         &["good.csv", "bad=order.csv"],
         &["bad=digits.csv", "digits.csv"],
     ];
+    for file in ["order.csv", "digits.csv"] {
+        let output = place.diff(&[file, file, "--key", "id", "--text", "x"]);
+        assert_eq!(output.status.code(), Some(0), "{file}");
+    }
     let shown = cases.map(|arguments| place.shown(&[arguments, &["--key", "id"]].concat()));
     insta::assert_snapshot!(shown.concat(), @r#"
     exit 2
@@ -156,10 +160,10 @@ fn values_that_cannot_be_read_have_a_place_and_a_hint() {
     hint: correct the format
     exit 2
     error: bad: order.csv, line 3: column `x`: `01/02/2024` may be day first or month first: no value of the column is above 12
-    hint: declare it, as in --date-format bad:x=%d/%m/%Y
+    hint: declare it, as in --date-format bad:x=%d/%m/%Y, or compare it as it is written: --text x
     exit 2
     error: bad: digits.csv, line 4: column `x`: `1234567890123456789012345678901234567890` has more digits than can be compared
-    hint: a number may have 38 digits; what only looks like one can be compared as text
+    hint: a number may have 38 digits; what only looks like one is text: --text x
     "#);
 }
 

@@ -82,15 +82,22 @@ impl Column {
         spec: &Spec,
         learnt: &Learnt,
     ) -> Result<(Self, Option<Finding>), Error> {
-        let declared_boolean = spec.booleans.iter().any(|boolean| boolean == name);
+        let declared = if spec.booleans.iter().any(|boolean| boolean == name) {
+            Declared::Boolean
+        } else if spec.texts.iter().any(|text| text == name) {
+            Declared::Text
+        } else {
+            Declared::Nothing
+        };
         let mut offers = Vec::new();
         let mut readers = Vec::new();
         for (number, (source, index)) in sources.iter().zip(indices).enumerate() {
             let data_type = source.table.schema().field(index).data_type().clone();
             let place = (number, name.to_string());
             let reading = learnt.assumptions.get(&place).map(Assumption::reading);
-            let (offer, mut reader) = offer(source, name, index, &data_type, reading, declared_boolean)?;
-            reader.is_watched = matches!(reader.how, How::Text(_)) && learnt.watched.contains(&place);
+            let (offer, mut reader) = offer(source, name, index, &data_type, reading, declared)?;
+            let inferred = matches!(reader.how, How::Text(_)) && declared == Declared::Nothing;
+            reader.is_watched = inferred && learnt.watched.contains(&place);
             offers.push(offer);
             readers.push(reader);
         }
@@ -135,17 +142,31 @@ impl Column {
     }
 }
 
+/// What the user says a column is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Declared {
+    Nothing,
+    Boolean,
+    Text,
+}
+
 fn offer(
     source: &Source<'_>,
     name: &str,
     index: usize,
     data_type: &DataType,
     reading: Option<Reading>,
-    declared_boolean: bool,
+    declared: Declared,
 ) -> Result<(Offer, Reader), Error> {
     let physical = Physical::of(data_type);
     let (kind, how) = match (physical, source.date_formats.get(name)) {
-        (Physical::Text | Physical::Integer, _) if declared_boolean => (Kind::Boolean, How::DeclaredBoolean),
+        (Physical::Text | Physical::Integer, _) if declared == Declared::Boolean => {
+            (Kind::Boolean, How::DeclaredBoolean)
+        }
+        (Physical::Text, _) if declared == Declared::Text => (Kind::Text, How::Text(Reading::Text)),
+        (physical, _) if declared == Declared::Text && physical != Physical::Null => {
+            (Kind::Text, How::Displayed)
+        }
         (Physical::Text, Some(format)) => {
             let format = Format::compile(format).map_err(|error| {
                 Error::spec(format!("{}: the date format of `{name}`: {error}", source.name))

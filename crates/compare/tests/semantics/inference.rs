@@ -233,3 +233,33 @@ fn missing_columns_and_other_types_are_findings() {
     );
     assert_eq!(equal.measures[0].tolerance_type, "EXACT");
 }
+
+#[test]
+fn columns_declared_as_text_are_text() {
+    let long = "1".repeat(50);
+    let cases: [(ArrayRef, ArrayRef, &[&str]); 4] = [
+        (texts(&["1.0", "007", &long]), texts(&["1", "007", &long]), &["0"]),
+        (texts(&["7", "8"]), whole(&[7, 9]), &["1"]),
+        (texts(&["01/02/2024"]), texts(&["01/02/2024"]), &[]),
+        (texts(&["2024-01-31", "∅"]), dates(&[19_753, 1]), &["1"]),
+    ];
+    for (left, right, broken) in cases {
+        let mut scene = Scene::of([left, right]);
+        scene.spec.texts.push("v".into());
+        let comparison = scene.comparison();
+        assert_eq!(scene.broken(), broken);
+        assert_eq!((comparison.findings.len(), comparison.columns[1].compared_as), (0, Some("text")));
+        assert!(comparison.columns[1].notes.is_empty());
+    }
+    let mut scene = Scene::new([texts(&["1.0"]), texts(&["1"])].map(|keys| table([("k", keys)])));
+    scene.spec.texts.push("k".into());
+    assert_eq!(scene.comparison().unmatched_by_source, [1, 1], "keys, too");
+
+    let mut scene = Scene::of([texts(&["1"]), texts(&["1"])]);
+    scene.spec.texts.push("v".into());
+    scene.date_formats.insert(1, "%d/%m/%Y");
+    let error = scene.run().expect_err("a contradiction");
+    assert_eq!(error, "`v` cannot be text, and dates or truth values at once");
+    scene.spec.texts = vec!["w".into()];
+    assert_eq!(scene.run().expect_err("no such column"), "no source has a column `w`");
+}

@@ -186,7 +186,7 @@ impl Compiler<'_> {
             })
             .collect();
         let hint = if specifier.ends_with('Z') {
-            "names of zones are not unique: leave them out of the column and declare --timezone, or use %z for offsets"
+            "names of zones are not unique: leave them out of the column and declare the zone, or use %z for offsets"
         } else {
             KNOWN
         };

@@ -76,6 +76,17 @@ pub struct KeyReport {
     pub duplicated_keys: u64,
     /// Rows with a NULL in the key.
     pub null_keys: u64,
+    /// The key columns whose kind is not the same in every source, so that `007` and `7` may be meant for the same.
+    pub type_drift: Vec<TypeDrift>,
+}
+
+/// What a key column is in one source, when it is something else in another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TypeDrift {
+    /// The column.
+    pub column: String,
+    /// What it is by itself: `number`, `boolean`, `date`, `timestamp`, `instant`, `time`, `text`, `binary`.
+    pub kind: &'static str,
 }
 
 /// One column, across the sources.
@@ -89,7 +100,7 @@ pub struct ColumnReport {
     pub compared_as: Option<&'static str>,
     /// Its type in each source (`Int64`, `text`, `text: number`, …); `None` where it is missing.
     pub types: Vec<Option<String>>,
-    /// Anything a reader should know: `compared at ms, the coarser precision`, `type drift: …`.
+    /// Anything a reader should know: `compared at ms, the coarser precision`, `text in bank because of …`.
     pub notes: Vec<String>,
 }
 

@@ -7,7 +7,7 @@ use crate::join::Tally;
 use crate::kind::Kind;
 use crate::number::{Decimal, Quantity};
 use crate::plan::{Measure, Plan};
-use crate::report::{Break, Comparison, KeyReport, MeasureReport, Verdict};
+use crate::report::{Break, Comparison, KeyReport, MeasureReport, TypeDrift, Verdict};
 use crate::spec::{Aggregate, Allow, Rule, Source};
 use crate::totals::Totals;
 
@@ -45,6 +45,7 @@ pub(crate) fn summary(
                 distinct_keys: tally.distinct_keys[source],
                 duplicated_keys: tally.duplicated_keys[source],
                 null_keys: ingested.null_keys[source],
+                type_drift: type_drift(plan, source),
             })
             .collect(),
         columns: plan.reports.clone(),
@@ -52,6 +53,14 @@ pub(crate) fn summary(
         concentration: census.concentration(plan, all_rows, tally.broken_rows),
         breaks,
     }
+}
+
+fn type_drift(plan: &Plan, source: usize) -> Vec<TypeDrift> {
+    let drift = |part: &usize| {
+        let column = &plan.columns[*part];
+        Some(TypeDrift { column: column.name.clone(), kind: column.drifted_kind(source)? })
+    };
+    plan.key.iter().filter_map(drift).collect()
 }
 
 fn measure_report(

@@ -68,16 +68,11 @@ fn headings(names: &[&str]) -> Vec<String> {
 
 fn sources(report: &Report<'_>) -> String {
     let comparison = report.comparison;
-    let head = headings(&[
-        "source",
-        "rows",
-        "unmatched",
-        "distinct keys",
-        "repeated keys",
-        "NULL in key",
-        "from",
-        "read as",
-    ]);
+    let drifts = phrases::keys_drift(comparison);
+    let mut head =
+        headings(&["source", "rows", "unmatched", "distinct keys", "repeated keys", "NULL in key"]);
+    head.extend(drifts.then(|| "type drift".to_owned()));
+    head.extend(headings(&["from", "read as"]));
     let rows: Vec<Vec<String>> = (comparison.sources.iter().zip(report.inputs).enumerate())
         .map(|(source, (name, input))| {
             let keys = &comparison.key_report[source];
@@ -85,6 +80,7 @@ fn sources(report: &Report<'_>) -> String {
             let counts = [keys.rows, unmatched, keys.distinct_keys, keys.duplicated_keys, keys.null_keys];
             let mut row = vec![escaped(name)];
             row.extend(counts.map(phrases::count));
+            row.extend(drifts.then(|| escaped(&phrases::type_drift(keys))));
             row.extend([escaped(&input.path), escaped(&input.read_as)]);
             row
         })

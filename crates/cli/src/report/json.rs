@@ -4,7 +4,7 @@
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::value::RawValue;
-use trueup_compare::{Allow, Break, Cell, ColumnReport, Comparison, KeyReport, MeasureReport, Role};
+use trueup_compare::{Allow, Break, Cell, ColumnReport, Comparison, MeasureReport, Role};
 
 use super::{Report, phrases};
 
@@ -68,7 +68,7 @@ struct Object<'a> {
     rows_unmatched: u64,
     sources: Vec<Source<'a>>,
     key: &'a [String],
-    key_report: Pairs<'a, Keys>,
+    key_report: Pairs<'a, Keys<'a>>,
     columns: Vec<Column<'a>>,
     totals: Pairs<'a, Pairs<'a, Option<String>>>,
     findings: Vec<Finding<'a>>,
@@ -111,11 +111,12 @@ struct Source<'a> {
 }
 
 #[derive(serde::Serialize)]
-struct Keys {
+struct Keys<'a> {
     rows: u64,
     distinct_keys: u64,
     duplicated_keys: u64,
     null_keys: u64,
+    type_drift: Pairs<'a, &'static str>,
 }
 
 #[derive(serde::Serialize)]
@@ -193,12 +194,13 @@ fn sources<'a>(report: &Report<'a>) -> Vec<Source<'a>> {
         .collect()
 }
 
-fn keys(comparison: &Comparison) -> impl Iterator<Item = Keys> {
-    comparison.key_report.iter().map(|&KeyReport { rows, distinct_keys, duplicated_keys, null_keys }| Keys {
-        rows,
-        distinct_keys,
-        duplicated_keys,
-        null_keys,
+fn keys(comparison: &Comparison) -> impl Iterator<Item = Keys<'_>> {
+    comparison.key_report.iter().map(|keys| Keys {
+        rows: keys.rows,
+        distinct_keys: keys.distinct_keys,
+        duplicated_keys: keys.duplicated_keys,
+        null_keys: keys.null_keys,
+        type_drift: Pairs(keys.type_drift.iter().map(|drift| (drift.column.as_str(), drift.kind)).collect()),
     })
 }
 
@@ -349,13 +351,19 @@ mod tests {
               "rows": 1000,
               "distinct_keys": 999,
               "duplicated_keys": 1,
-              "null_keys": 0
+              "null_keys": 0,
+              "type_drift": {
+                "txn_id": "text"
+              }
             },
             "bank": {
               "rows": 1005,
               "distinct_keys": 1005,
               "duplicated_keys": 0,
-              "null_keys": 2
+              "null_keys": 2,
+              "type_drift": {
+                "txn_id": "number"
+              }
             }
           },
           "columns": [
@@ -368,7 +376,7 @@ mod tests {
                 "bank": "Utf8"
               },
               "notes": [
-                "type drift: 007 in ledger, 7 in bank"
+                "text in ledger because of one value of 1000: `N/A` (ledger.csv, line 17); all others are numbers"
               ]
             },
             {

@@ -46,10 +46,13 @@ fn headings(names: &[&str]) -> Vec<String> {
 
 fn sources(report: &Report<'_>) -> String {
     let comparison = report.comparison;
-    let odd_keys = phrases::keys_are_odd(comparison);
+    let (odd_keys, drifts) = (phrases::keys_are_odd(comparison), phrases::keys_drift(comparison));
     let mut head = headings(&["source", "rows", "unmatched", "from"]);
     if odd_keys {
         head.extend(headings(&["repeated keys", "rows with NULL in the key"]));
+    }
+    if drifts {
+        head.extend(headings(&["type drift"]));
     }
     let rows: Vec<Vec<String>> = (comparison.sources.iter().zip(report.inputs).enumerate())
         .map(|(source, (name, input))| {
@@ -59,9 +62,13 @@ fn sources(report: &Report<'_>) -> String {
                 phrases::count(comparison.unmatched_by_source[source]),
                 code(&input.path),
             ];
+            let keys = &comparison.key_report[source];
             if odd_keys {
-                let keys = &comparison.key_report[source];
                 row.extend([keys.duplicated_keys, keys.null_keys].map(phrases::count));
+            }
+            if drifts {
+                let drift = phrases::type_drift(keys);
+                row.push(if drift.is_empty() { drift } else { code(&drift) });
             }
             row
         })
@@ -210,10 +217,10 @@ mod tests {
 
         ### Sources
 
-        | source | rows | unmatched | from | repeated keys | rows with NULL in the key |
-        | --- | --- | --- | --- | --- | --- |
-        | `ledger` | 1,000 | 5 | `ledger.csv` | 1 | 0 |
-        | `bank` | 1,005 | 20 | `bank.parquet` | 0 | 2 |
+        | source | rows | unmatched | from | repeated keys | rows with NULL in the key | type drift |
+        | --- | --- | --- | --- | --- | --- | --- |
+        | `ledger` | 1,000 | 5 | `ledger.csv` | 1 | 0 | `txn_id is text` |
+        | `bank` | 1,005 | 20 | `bank.parquet` | 0 | 2 | `txn_id is number` |
 
         ### Compared as
 
@@ -247,7 +254,7 @@ mod tests {
 
         ### Notes
 
-        - `txn_id: type drift: 007 in ledger, 7 in bank`
+        - ``txn_id: text in ledger because of one value of 1000: `N/A` (ledger.csv, line 17); all others are numbers``
         "#);
     }
 

@@ -105,10 +105,21 @@ pub fn broken_measures(comparison: &Comparison) -> Vec<&MeasureReport> {
     broken
 }
 
-/// Whether the keys of any source repeat or have NULLs.
+/// Whether the keys of any source repeat, have NULLs, or are of another kind than elsewhere.
 pub fn keys_are_odd(comparison: &Comparison) -> bool {
     let odd = |report: &KeyReport| report.duplicated_keys > 0 || report.null_keys > 0;
-    comparison.key_report.iter().any(odd)
+    comparison.key_report.iter().any(odd) || keys_drift(comparison)
+}
+
+/// Whether a key column is not of the same kind in every source.
+pub fn keys_drift(comparison: &Comparison) -> bool {
+    comparison.key_report.iter().any(|report| !report.type_drift.is_empty())
+}
+
+/// What the key columns that drift are in one source: `account is text, day is date`.
+pub fn type_drift(report: &KeyReport) -> String {
+    let kinds = report.type_drift.iter().map(|drift| format!("{} is {}", drift.column, drift.kind));
+    kinds.collect::<Vec<_>>().join(", ")
 }
 
 /// Notes on columns that were used, as `column: note`.

@@ -2,7 +2,7 @@
 
 use trueup_compare::{
     Break, Cell, ColumnReport, Comparison, Concentration, Finding, KeyReport, MeasureReport, Outside, Role,
-    Spec, Verdict,
+    Spec, TypeDrift, Verdict,
 };
 
 use super::{Format, Input, Look, Report};
@@ -74,14 +74,19 @@ fn ledger_against_bank() -> Comparison {
             measure("booked", "DURATION", Some("-1d..+3d"), [980, 0]),
             measure("note", "EXACT", None, [978, 2]),
         ],
-        key_report: vec![keys(1000, 1, 0), keys(1005, 0, 2)],
+        key_report: vec![
+            KeyReport { type_drift: drift("txn_id", "text"), ..keys(1000, 1, 0) },
+            KeyReport { type_drift: drift("txn_id", "number"), ..keys(1005, 0, 2) },
+        ],
         columns: vec![
             column(
                 "txn_id",
                 Role::Key,
                 Some("text"),
                 &["text", "Utf8"],
-                &["type drift: 007 in ledger, 7 in bank"],
+                &[
+                    "text in ledger because of one value of 1000: `N/A` (ledger.csv, line 17); all others are numbers",
+                ],
             ),
             column("amount", Role::Compared, Some("number"), &["text: number", "Decimal128(18, 2)"], &[]),
             column("memo", Role::Missing, None, &["text"], &[]),
@@ -170,7 +175,12 @@ fn measure(
 }
 
 fn keys(rows: u64, duplicated_keys: u64, null_keys: u64) -> KeyReport {
-    KeyReport { rows, distinct_keys: rows - duplicated_keys, duplicated_keys, null_keys }
+    let distinct_keys = rows - duplicated_keys;
+    KeyReport { rows, distinct_keys, duplicated_keys, null_keys, type_drift: Vec::new() }
+}
+
+fn drift(column: &str, kind: &'static str) -> Vec<TypeDrift> {
+    vec![TypeDrift { column: column.to_owned(), kind }]
 }
 
 fn column(

@@ -63,7 +63,12 @@ fn keys(report: &Report<'_>, look: Look) -> String {
             row
         })
         .collect();
+    // These would be cut to fit the grid.
+    let drifts = (comparison.sources.iter().zip(&comparison.key_report))
+        .filter(|(_, keys)| !keys.type_drift.is_empty())
+        .map(|(name, keys)| format!("type drift in {name}: {}", phrases::type_drift(keys)));
     grid(&["source", "rows", "distinct keys", "repeated keys", "rows with NULL in the key"], &rows, look)
+        + &list(drifts, None)
 }
 
 fn compared_as(report: &Report<'_>, look: Look) -> String {
@@ -173,6 +178,8 @@ mod tests {
           source   rows  distinct keys  repeated keys  rows with NULL in the key
           ledger  1,000            999              1                          0
           bank    1,005          1,005              0                          2
+          type drift in ledger: txn_id is text
+          type drift in bank: txn_id is number
 
         Compared as
           number: amount
@@ -199,7 +206,7 @@ mod tests {
           T-3     DE02     (group)  absent                                  present
 
         Notes
-          txn_id: type drift: 007 in ledger, 7 in bank
+          txn_id: text in ledger because of one value of 1000: `N/A` (ledger.csv, line 17); all others are numbers
         "#);
     }
 
@@ -217,6 +224,8 @@ mod tests {
           source   rows  distinct keys  repeat… keys  rows w…e key
           ledger  1,000            999             1             0
           bank    1,005          1,005             0             2
+          type drift in ledger: txn_id is text
+          type drift in bank: txn_id is number
 
         Compared as
           number: amount
@@ -243,7 +252,7 @@ mod tests {
           T-3     DE02     (group)  absent     present
 
         Notes
-          txn_id: type drift: 007 in ledger, 7 in bank
+          txn_id: text in ledger because of one value of 1000: `N/A` (ledger.csv, line 17); all others are numbers
         "#);
     }
 

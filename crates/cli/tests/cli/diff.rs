@@ -78,6 +78,32 @@ fn json_follows_its_schema() {
 }
 
 #[test]
+fn key_columns_that_drift_are_in_the_key_report() {
+    let place = Place::new(&[("padded.csv", "id,x\n007,a\n"), ("bare.csv", "id,x\n7,a\n")]);
+    let arguments = ["padded.csv", "bare.csv", "--key", "id", "--format"];
+    for format in ["table", "markdown", "html"] {
+        let shown = place.shown(&[&arguments[..], &[format]].concat());
+        assert!(shown.contains("id is text") && shown.contains("id is number"), "{format}: {shown}");
+    }
+    let output = place.diff(&[&arguments[..], &["json"]].concat());
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(schema::violations(&json), Vec::<String>::new());
+    let drift = |source: &str| json["key_report"][source]["type_drift"].to_string();
+    assert_eq!([drift("source_0"), drift("source_1")], [r#"{"id":"text"}"#, r#"{"id":"number"}"#]);
+}
+
+#[test]
+fn a_stray_value_is_in_the_notes() {
+    let stray = "id,x\n1,1.5\n2,N/A\n3,2.5\n";
+    let place = Place::new(&[("a.csv", stray), ("b.csv", stray)]);
+    let note = "text in source_1 because of one value of 3: `N/A` (b.csv, line 3); all others are numbers";
+    for format in ["table", "markdown", "html", "json"] {
+        let shown = place.shown(&["a.csv", "b.csv", "--key", "id", "--format", format]);
+        assert!(shown.contains(note), "{format}: {shown}");
+    }
+}
+
+#[test]
 fn tolerances_keep_their_digits_in_json() {
     let place = Place::with_ledger_and_bank();
     let output =

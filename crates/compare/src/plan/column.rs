@@ -110,9 +110,6 @@ impl Column {
         }
         let mut notes = Vec::new();
         let second_digits = second_digits(kind, &offers, &mut notes);
-        if !agreed || spec.key.iter().any(|key| key == name) {
-            notes.extend(drift(&offers, sources));
-        }
         let scale = learnt.scales.get(name).copied().unwrap_or(0);
         let encoding =
             if learnt.general.contains(name) && !matches!(kind, Kind::Text | Kind::Binary | Kind::Null) {
@@ -133,6 +130,13 @@ impl Column {
     /// Whether any source has its numbers as text.
     pub(crate) fn reads_numerals(&self) -> bool {
         self.readers.iter().any(|reader| matches!(reader.how, How::TextNumber))
+    }
+
+    /// What a source's values are by themselves, if those of another source are something else.
+    pub(crate) fn drifted_kind(&self, source: usize) -> Option<&'static str> {
+        let own = self.readers[source].offered;
+        let differs = |reader: &Reader| reader.offered != own && reader.offered != Kind::Null;
+        (own != Kind::Null && self.readers.iter().any(differs)).then(|| own.name())
     }
 
     /// What a source's text was taken for, if it is text.
@@ -296,11 +300,4 @@ fn disagreement(offers: &[Offer], sources: &[Source<'_>]) -> String {
         return format!("{words}: compared as text; declare a time zone for the times that carry none");
     }
     format!("{words}: compared as text")
-}
-
-/// The same values may be written in two ways here: `007` and `7`.
-fn drift(offers: &[Offer], sources: &[Source<'_>]) -> Option<String> {
-    let mut kinds = offers.iter().map(|offer| offer.kind).filter(|kind| *kind != Kind::Null);
-    let first = kinds.next()?;
-    kinds.any(|kind| kind != first).then(|| format!("type drift: {}", in_words(offers, sources)))
 }

@@ -211,5 +211,6 @@ fn key_report(groups: &Groups<'_>, source: usize) -> KeyReport {
         distinct_keys: counts().filter(|(_, rows)| *rows > 0).count() as u64,
         duplicated_keys: counts().filter(|(_, rows)| *rows > 1).count() as u64,
         null_keys: counts().filter(|(key, _)| key.contains(&Value::Null)).map(|(_, rows)| rows).sum(),
+        type_drift: Vec::new(),
     }
 }

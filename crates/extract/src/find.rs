@@ -48,7 +48,7 @@ fn matching(pattern: &str, options: &Options) -> Result<Vec<PathBuf>, Error> {
     if paths.is_empty() { Err(Error::NoMatch { path: pattern.to_owned() }) } else { Ok(paths) }
 }
 
-/// The data files below a directory; a file without a known extension (`_SUCCESS`, `.crc`) is none.
+/// The data files below a directory; a file without an extension of data (`_SUCCESS`, `.crc`, `.txt`) is none.
 fn below(directory: &Path, options: &Options) -> Result<Vec<PathBuf>, Error> {
     let mut found = Vec::new();
     let mut open = vec![directory.to_owned()];
@@ -63,7 +63,7 @@ fn below(directory: &Path, options: &Options) -> Result<Vec<PathBuf>, Error> {
             // Directories behind links are left alone, since those can go round in circles.
             if entry.file_type().map_err(read)?.is_dir() {
                 open.push(path);
-            } else if path.is_file() && (options.format.is_some() || format::by_name(&path).is_some()) {
+            } else if path.is_file() && (options.format.is_some() || format::is_data(&path)) {
                 found.push(path);
             }
         }

@@ -74,16 +74,25 @@ impl Compression {
     }
 }
 
-/// Tells the format by a file's extension, the one under `.gz` or `.zst` if it has such.
+/// Tells the format by a file's extension.
 pub(crate) fn by_name(path: &Path) -> Option<Format> {
-    let extension = |path: &Path| path.extension()?.to_str().map(str::to_ascii_lowercase);
-    let outer = extension(path)?;
+    // Any other extension simply is none that is known.
+    extension(path)?.parse().ok()
+}
+
+/// Whether a file of a directory is data by its name; a `.txt` beside such is more likely about it.
+pub(crate) fn is_data(path: &Path) -> bool {
+    by_name(path).is_some() && extension(path).is_some_and(|extension| extension != "txt")
+}
+
+/// The extension in lower case, the one under `.gz` or `.zst` if it has such.
+fn extension(path: &Path) -> Option<String> {
+    let of = |path: &Path| path.extension()?.to_str().map(str::to_ascii_lowercase);
+    let outer = of(path)?;
     if matches!(outer.as_str(), "gz" | "gzip" | "zst" | "zstd") {
-        extension(&path.with_extension("")).and_then(|inner| inner.parse().ok())
-    } else {
-        // Any other extension simply is none that is known.
-        outer.parse().ok()
+        return of(&path.with_extension(""));
     }
+    Some(outer)
 }
 
 /// Tells the format by what is in the file, else by its name.

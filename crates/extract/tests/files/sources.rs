@@ -67,6 +67,7 @@ fn directories_and_globs_are_one_table() {
     write(root, "a.csv", CSV);
     write(root, "sub/c.csv.gz", &gzip(b"id;name\n4;w\n"));
     write(root, "sub/_SUCCESS", b"");
+    write(root, "sub/README.txt", b"about these files");
     write(root, ".hidden.csv", b"other\n1\n");
     write(root, "sub/readme.md", b"no data");
     let table = open(all, &options(4)).unwrap();

@@ -65,6 +65,13 @@ impl Plan {
         !self.aggregates && measure.rule == Rule::Exact
     }
 
+    /// Whether it does not matter what the values of a column mean, only how many there are.
+    pub(crate) fn is_only_counted(&self, column: usize) -> bool {
+        let mut measures = self.measures.iter().filter(|measure| measure.column == Some(column));
+        let counts = |it: &Measure| matches!(it.aggregate, Aggregate::Count | Aggregate::CountDistinct);
+        !self.key.contains(&column) && measures.all(counts)
+    }
+
     pub(crate) fn new(sources: &[Source<'_>], spec: &Spec, learnt: &Learnt) -> Result<Self, Error> {
         let names = Names::new(sources)?;
         check_spec(sources, spec, &names)?;

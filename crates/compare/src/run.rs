@@ -215,11 +215,12 @@ impl<'a> Run<'a> {
     /// A date such as 01/02/2024 means nothing until a column shows which part is the day.
     fn check_order_of_dates(&self, plan: &Plan, ingested: &Ingested) -> Result<(), Error> {
         for (source, evidence) in ingested.evidence.iter().enumerate() {
-            for (column, evidence) in plan.columns.iter().zip(evidence) {
+            for (index, (column, evidence)) in plan.columns.iter().zip(evidence).enumerate() {
                 let How::TextTemporal(shape) = &column.readers[source].how else {
                     continue;
                 };
-                if ingested.rows[source] > 0 && !evidence.proves(*shape) {
+                let clear = evidence.proves(*shape) || plan.is_only_counted(index);
+                if ingested.rows[source] > 0 && !clear {
                     return Err(unproven_date(&self.sources[source], column, source)?);
                 }
             }

@@ -1,12 +1,28 @@
 //! Dates, wall clocks and instants.
 
-use trueup_compare::Verdict;
+use trueup_compare::{Aggregate, Verdict};
 
 use crate::held::{check, held};
-use crate::scene::{Scene, dates, stamps, texts};
+use crate::scene::{Scene, dates, stamps, table, texts, whole};
 
 /// Timestamps as unit and ticks of two sources, how many are outside, and the unit the report must name.
 type Stamped = (&'static str, &'static [i64], &'static str, &'static [i64], u64, Option<&'static str>);
+
+#[test]
+fn counting_needs_no_order_of_day_and_month() {
+    let dates = || texts(&["01/02/2024", "1/2/2024", "12/11/2024", "∅"]);
+    let table = |dates| table([("k", whole(&[1, 1, 1, 1])), ("d", dates)]);
+    for (aggregate, count) in [(Aggregate::Count, 3), (Aggregate::CountDistinct, 2), (Aggregate::Min, 0)] {
+        let scene = Scene::new([table(dates()), table(texts(&["∅"; 4]))]).measure(aggregate, "d");
+        match scene.run() {
+            Ok((_, breaks)) => {
+                let values = [count.to_string(), "0".into()].map(|value| Some(Some(value)));
+                assert_eq!(breaks[0].cells[0].values, values, "{aggregate:?}");
+            }
+            Err(error) => assert!(count == 0 && error.contains("day first or month first"), "{error}"),
+        }
+    }
+}
 
 #[test]
 fn the_order_of_day_and_month_is_proven_or_declared() {

@@ -159,7 +159,8 @@ fn breaks(comparison: &Comparison) -> String {
 }
 
 fn break_rows(comparison: &Comparison, found: &Break) -> Vec<Vec<String>> {
-    let key = || found.key.iter().map(|part| part.as_deref().map_or_else(|| "NULL".to_owned(), code));
+    let part = |part: &str| code(&Cut::plain(part, VALUE).text);
+    let key = || found.key.iter().map(|key| key.as_deref().map_or_else(|| "NULL".to_owned(), part));
     if !found.is_outside() {
         let presence = found.present.iter().map(|&has| if has { "present" } else { "**absent**" }.to_owned());
         return vec![key().chain([String::new()]).chain(presence).chain([String::new()]).collect()];

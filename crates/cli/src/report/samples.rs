@@ -41,7 +41,7 @@ pub fn wide(format: Format) -> String {
         .map(|number| column(&format!("column_{number}"), Role::Compared, Some("text"), &["text"; 2], &[]))
         .collect();
     let found = Break {
-        key: vec![text("T-1"), None],
+        key: vec![Some("T-1 ".repeat(1000)), None],
         present: vec![true, true],
         cells: vec![outside([Some(&"a".repeat(1000)), Some(&"b".repeat(1000))], None); 100],
     };

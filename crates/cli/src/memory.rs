@@ -50,6 +50,7 @@ pub fn parse(text: &str, free: impl Fn() -> u64) -> Result<u64, Failure> {
 
 /// Bytes that can be used without pushing anything out: of the machine, or of the container if that has fewer.
 pub fn free() -> u64 {
+    // Only Linux has these files; what cannot be read or understood does not limit anything.
     let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| available(&text));
     let group = fs::read_to_string("/proc/self/cgroup")
         .ok()
@@ -59,6 +60,7 @@ pub fn free() -> u64 {
 
 fn available(meminfo: &str) -> Option<u64> {
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    // A line in another form is as good as none.
     let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kibibytes * 1024)
 }
@@ -68,6 +70,7 @@ fn group_room(root: &Path, own: &str) -> Option<u64> {
     let path = own.lines().find_map(|line| line.strip_prefix("0::"))?.trim_start_matches('/');
     let own = root.join(path);
     let groups = own.ancestors().take_while(|group| group.starts_with(root));
+    // A group without a limit says `max`, which is no number, and the root has no such file.
     let number =
         |group: &Path, file: &str| fs::read_to_string(group.join(file)).ok()?.trim().parse::<u64>().ok();
     groups

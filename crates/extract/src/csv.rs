@@ -8,14 +8,13 @@ mod parse;
 
 use std::io::Read;
 
-use arrow_buffer::BooleanBuffer;
 use arrow_schema::{DataType, Field};
 
 use crate::column::Columns;
 use crate::error::{Error, Fault, Problem};
 use crate::format::Format;
 use crate::input::Input;
-use crate::text::{Cut, Grammar, Shape, Text, TextFile};
+use crate::text::{Cut, Grammar, Records, Shape, Text, TextFile};
 use crate::{Empty, Options};
 use dialect::{Dialect, Record};
 
@@ -36,14 +35,8 @@ impl Grammar for Csv {
         parse::cut(text, self.dialect)
     }
 
-    fn parse(
-        &self,
-        text: &[u8],
-        len: usize,
-        only: Option<&BooleanBuffer>,
-        columns: &mut Columns,
-    ) -> Result<(), Fault> {
-        parse::records(text, len, self.dialect, self.empty, only, columns)
+    fn parse(&self, records: Records<'_>, columns: &mut Columns) -> Result<(), Fault> {
+        parse::read(records, self.dialect, self.empty, columns)
     }
 
     fn start_of(&self, text: &[u8], row: usize, columns: usize) -> Option<usize> {

@@ -10,7 +10,6 @@ mod syntax;
 
 use std::collections::HashMap;
 
-use arrow_buffer::BooleanBuffer;
 use arrow_schema::{DataType, Field};
 use memchr::{memchr_iter, memrchr};
 
@@ -18,7 +17,7 @@ use crate::Options;
 use crate::column::Columns;
 use crate::error::{Error, Fault, Problem};
 use crate::input::Input;
-use crate::text::{Cut, Grammar, Shape, Text, TextFile};
+use crate::text::{Cut, Grammar, Records, Shape, Text, TextFile};
 use syntax::{Cursor, Key, Value};
 
 /// How many keys may become columns; objects with ever new keys would otherwise fill the memory.
@@ -35,13 +34,8 @@ impl Grammar for Json {
         memrchr(b'\n', text).map_or(Cut::Nowhere, |at| Cut::At(at + 1))
     }
 
-    fn parse(
-        &self,
-        text: &[u8],
-        len: usize,
-        only: Option<&BooleanBuffer>,
-        columns: &mut Columns,
-    ) -> Result<(), Fault> {
+    fn parse(&self, records: Records<'_>, columns: &mut Columns) -> Result<(), Fault> {
+        let Records { text, len, only } = records;
         let mut cursor = Cursor::new(text, len);
         let mut seen = Seen::new(self.keys.names.len());
         let mut row = 0;

@@ -7,7 +7,7 @@ use super::dialect::Dialect;
 use crate::Empty;
 use crate::column::Columns;
 use crate::error::{Fault, Problem};
-use crate::text::{Cut, PADDING};
+use crate::text::{Cut, PADDING, Records};
 
 const BLOCK: usize = 64;
 
@@ -44,15 +44,14 @@ pub(super) fn cut(text: &[u8], dialect: Dialect) -> Cut {
     }
 }
 
-/// Reads all records of `text[..len]`.
-pub(super) fn records(
-    text: &[u8],
-    len: usize,
+/// Reads the wanted records of a chunk.
+pub(super) fn read(
+    records: Records<'_>,
     dialect: Dialect,
     empty: Empty,
-    only: Option<&BooleanBuffer>,
     columns: &mut Columns,
 ) -> Result<(), Fault> {
+    let Records { text, len, only } = records;
     debug_assert!(text.len() >= len + PADDING, "a chunk is padded");
     let mut reader = Reader {
         text,

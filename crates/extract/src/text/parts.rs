@@ -15,18 +15,23 @@ use crate::error::{Error, Fault, Problem};
 use crate::input::Bytes;
 use crate::table::{Found, Part, Parts, Source, Wanted};
 
+/// The records of a chunk.
+#[derive(Clone, Copy)]
+pub(crate) struct Records<'c> {
+    /// Their text, and the padding behind it.
+    pub text: &'c [u8],
+    /// How long the text is.
+    pub len: usize,
+    /// Those that are wanted, if not all are.
+    pub only: Option<&'c BooleanBuffer>,
+}
+
 /// What sets CSV and JSON lines apart.
 pub(crate) trait Grammar: Send + Sync {
     /// Finds where a text can be cut.
     fn cut(&self, text: &[u8]) -> Cut;
-    /// Reads all records of a chunk, `text[..len]`, into columns.
-    fn parse(
-        &self,
-        text: &[u8],
-        len: usize,
-        only: Option<&BooleanBuffer>,
-        columns: &mut Columns,
-    ) -> Result<(), Fault>;
+    /// Reads the wanted records of a chunk into columns.
+    fn parse(&self, records: Records<'_>, columns: &mut Columns) -> Result<(), Fault>;
     /// Where the record with this number starts in a chunk, given how many columns there are.
     fn start_of(&self, text: &[u8], row: usize, columns: usize) -> Option<usize>;
     /// What ends a line.
@@ -113,13 +118,13 @@ impl<G: Grammar> TextFile<G> {
     fn batch(
         &self,
         chunk: Chunk,
-        rows: Option<&BooleanBuffer>,
+        only: Option<&BooleanBuffer>,
         shared: &Shared,
     ) -> Result<RecordBatch, Error> {
         let Chunk { offset, bytes, len } = chunk;
         let mut columns = Columns::new(&shared.layout, len);
-        let parsed =
-            check_utf8(&bytes[..len]).and_then(|()| self.grammar.parse(&bytes, len, rows, &mut columns));
+        let records = Records { text: &bytes, len, only };
+        let parsed = check_utf8(&bytes[..len]).and_then(|()| self.grammar.parse(records, &mut columns));
         parsed.map_err(|fault| self.text.error(offset, fault, self.grammar.terminator()))?;
         let buffer = Buffer::from_vec(bytes);
         let batch = columns.finish(&buffer).map_err(|error| self.text.input.damaged(error))?;

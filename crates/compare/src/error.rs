@@ -21,6 +21,18 @@ pub enum Error {
         /// What to do about it.
         hint: Option<String>,
     },
+    /// A tolerance or an aggregate is not for what its column is compared as.
+    #[error("{what}: `{column}` is compared as {kind}")]
+    Unfit {
+        /// What does not fit.
+        what: String,
+        /// The column's name.
+        column: String,
+        /// What it is compared as.
+        kind: &'static str,
+        /// What to do about it, or why the column is text.
+        hint: String,
+    },
     /// A value cannot be what its column must hold.
     #[error("{source_name}: {place}: column `{column}`: `{value}` {problem}")]
     Value {
@@ -129,6 +141,7 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Spec { hint, .. } => hint.clone(),
+            Self::Unfit { hint, .. } => Some(hint.clone()),
             Self::Value { problem, .. } => problem.hint().map(str::to_owned),
             Self::Duplicates { .. } => Some(
                 "allow them with `multiset`, or aggregate them with a measure such as sum(amount)".into(),

@@ -249,7 +249,7 @@ impl Building<'_> {
         check_aggregate(name, aggregate, planned)?;
         let counts = matches!(aggregate, Aggregate::Count | Aggregate::CountDistinct);
         let kind = if counts { Kind::Number } else { planned.kind };
-        let rule = fitting_rule(name, rule, kind, disagreed)?;
+        let rule = fitting_rule(name, column, rule, kind, disagreed)?;
         Ok(Some(Measure { name: name.into(), aggregate, column: Some(index), rule, allow }))
     }
 }
@@ -263,18 +263,21 @@ fn check_aggregate(name: &str, aggregate: Aggregate, column: &Column) -> Result<
     if fits {
         return Ok(());
     }
-    let what = format!("{name}: `{}` is compared as {}", column.name, column.kind.name());
     let hint = match aggregate {
         Aggregate::Sum | Aggregate::Avg => {
             "sum and avg are for numbers; see the column's types in the sources"
         }
         _ => "min and max are for numbers, booleans, dates and times",
     };
-    Err(Error::spec_hint(what, hint))
+    Err(unfit(format!("{name} cannot be computed"), &column.name, column.kind, hint))
+}
+
+fn unfit(what: String, column: &str, kind: Kind, hint: impl Into<String>) -> Error {
+    Error::Unfit { what, column: column.into(), kind: kind.name(), hint: hint.into() }
 }
 
 /// The rule, if it is one for this kind; columns whose kinds disagree are compared exactly, as text.
-fn fitting_rule(name: &str, rule: Rule, kind: Kind, disagreed: bool) -> Result<Rule, Error> {
+fn fitting_rule(name: &str, column: &str, rule: Rule, kind: Kind, disagreed: bool) -> Result<Rule, Error> {
     let fits = match rule {
         Rule::Exact => true,
         Rule::Absolute(_) | Rule::Percentage { .. } => matches!(kind, Kind::Number | Kind::Null),
@@ -293,10 +296,7 @@ fn fitting_rule(name: &str, rule: Rule, kind: Kind, disagreed: bool) -> Result<R
         }
         _ => "a tolerance is for numbers, dates and times; text is exact, with normalisers".to_string(),
     };
-    Err(Error::spec_hint(
-        format!("the tolerance of `{name}` does not fit: it is compared as {}", kind.name()),
-        hint,
-    ))
+    Err(unfit(format!("the tolerance of {name} does not fit"), column, kind, hint))
 }
 
 /// What a physical type is called in reports; the columns of text formats have no other type.

@@ -11,11 +11,12 @@ use crate::ingest::{Ingested, Reading, Stop, Surprise};
 use crate::join::Join;
 use crate::learn::{first_rows, learn, unproven_date};
 use crate::partition::{Budget, Radix};
-use crate::plan::{How, Plan};
+use crate::plan::{How, Learnt, Plan};
 use crate::progress::{Progress, Stage};
 use crate::report::Comparison;
 use crate::reread::Reread;
 use crate::spec::{Limits, Source, Spec};
+use crate::stray;
 use crate::summary::summary;
 use crate::survey::Survey;
 
@@ -94,7 +95,7 @@ impl<'a> Run<'a> {
         let mut wide = self.tuning.wide && sink.is_none() && !self.spec.verify;
         loop {
             self.progress.restart();
-            let plan = Plan::new(self.sources, self.spec, &learnt)?;
+            let plan = self.plan(&learnt)?;
             match self.attempt(&plan, wide, &mut sink)? {
                 Attempt::Done(comparison) => return Ok(*comparison),
                 Attempt::TooMany => wide = true,
@@ -104,6 +105,18 @@ impl<'a> Run<'a> {
                     learn(&mut learnt, &survey, *surprise)?;
                 }
             }
+        }
+    }
+
+    /// Plans; whoever expects numbers in a column that a few values make text is told of those.
+    fn plan(&self, learnt: &Learnt) -> Result<Plan, Error> {
+        match Plan::new(self.sources, self.spec, learnt) {
+            Err(Error::Unfit { what, column, kind, hint }) if !self.spec.texts.contains(&column) => {
+                let strays = stray::notes(self.sources, learnt, &column, self.progress)?;
+                let hint = if strays.is_empty() { hint } else { strays.join("; ") };
+                Err(Error::Unfit { what, column, kind, hint })
+            }
+            planned => planned,
         }
     }
 

@@ -6,11 +6,12 @@ use arrow_array::cast::AsArray;
 use crate::decode::{plain, shown};
 use crate::error::Error;
 use crate::ingest::{Block, read_error};
-use crate::plan::{Column, Plan};
+use crate::plan::{Column, Learnt, Plan};
+use crate::progress::Progress;
 use crate::report::ColumnReport;
 use crate::spec::Source;
 use crate::temporal::TemporalKind;
-use crate::text::Likeness;
+use crate::text::{Likeness, Reading};
 
 /// Of how many values one may be a stray; a single one always may.
 const VALUES_PER_STRAY: u64 = 20;
@@ -127,6 +128,40 @@ impl Strays<'_> {
         let (name, others) = (&source.name, self.others());
         Ok(format!("text in {name} because of {which} ({place}); all others are {others}"))
     }
+}
+
+/// The notes on a column, for which its sources are read anew.
+pub(crate) fn notes(
+    sources: &[Source<'_>],
+    learnt: &Learnt,
+    column: &str,
+    progress: &Progress,
+) -> Result<Vec<String>, Error> {
+    let mut notes = Vec::new();
+    for (number, source) in sources.iter().enumerate() {
+        let place = (number, column.to_owned());
+        let is_text = learnt.assumptions.get(&place).is_some_and(|it| it.reading() == Reading::Text);
+        let schema = source.table.schema();
+        let is_it = |own: &String| source.renames.get(own).unwrap_or(own) == column;
+        let index = schema.fields().iter().position(|field| is_it(field.name()));
+        let Some(index) = index.filter(|_| is_text && learnt.watched.contains(&place)) else {
+            continue;
+        };
+        let failed = |error| read_error(source, error);
+        let scan = source.table.scan(&[index], None).map_err(failed)?;
+        let mut likenesses = Likenesses::default();
+        while let Some(part) = scan.next_part().map_err(failed)? {
+            let mut offset = 0;
+            for batch in part.batches {
+                progress.check()?;
+                let batch = batch.map_err(failed)?;
+                likenesses.observe(&batch, 0, part.number, offset);
+                offset += batch.num_rows();
+            }
+        }
+        notes.extend(likenesses.strays().map(|strays| strays.note(source)).transpose()?);
+    }
+    Ok(notes)
 }
 
 /// What was seen in the columns that are watched, by source and column; nothing is kept of the others.

@@ -36,6 +36,10 @@ pub struct Scheduling {
     pub hold: Hold,
     /// How often it was submitted, this time included.
     pub submits: u32,
+    /// The number of the attempt that it is submitted for, from 1.
+    pub attempt: u32,
+    /// The deadline, which an earlier attempt has set.
+    pub deadline_at_ms: Option<i64>,
 }
 
 /// Who may go on with submitting.

@@ -107,10 +107,12 @@ pub enum Refusal {
 pub(crate) fn step(run: &Run, event: Event<'_>, now_ms: i64, settings: &Settings) -> Result<Change, Refusal> {
     let is_owner = event.epoch().is_none_or(|epoch| epoch == run.epoch);
     match (&run.state, event) {
-        (State::Requested, Event::Claim { executor }) => Ok(claim(run, executor, 1, now_ms, settings)),
+        (State::Requested, Event::Claim { executor }) => {
+            Ok(claim(run, Submission::FIRST, executor, now_ms, settings))
+        }
         (State::Scheduling(scheduling), Event::Claim { executor }) => match scheduling.hold {
             Hold::BackingOff { until_ms } if now_ms >= until_ms => {
-                Ok(claim(run, executor, scheduling.submits + 1, now_ms, settings))
+                Ok(claim(run, Submission::from(scheduling).next(), executor, now_ms, settings))
             }
             Hold::BackingOff { until_ms } | Hold::Claimed { stale_at_ms: until_ms, .. } => {
                 Err(Refusal::Early { until_ms })
@@ -122,15 +124,14 @@ pub(crate) fn step(run: &Run, event: Event<'_>, now_ms: i64, settings: &Settings
         (State::Scheduled(scheduled), Event::TakeOver { executor }) => {
             take_over_hand_off(run, scheduled, executor, now_ms, settings)
         }
-        (State::Scheduling(Scheduling { hold: Hold::Claimed { .. }, submits }), Event::HandOff(_))
-            if is_owner =>
-        {
-            Ok(hand_off(run, *submits, now_ms))
-        }
         (
-            State::Scheduling(Scheduling { hold: Hold::Claimed { .. }, submits }),
+            State::Scheduling(scheduling @ Scheduling { hold: Hold::Claimed { .. }, .. }),
+            Event::HandOff(_),
+        ) if is_owner => Ok(hand_off(run, scheduling, now_ms)),
+        (
+            State::Scheduling(scheduling @ Scheduling { hold: Hold::Claimed { .. }, .. }),
             Event::SubmitFailed(_, error),
-        ) if is_owner => Ok(submit_failed(run, *submits, error, now_ms, settings)),
+        ) if is_owner => Ok(submit_failed(run, scheduling.into(), error, now_ms, settings)),
         (State::Scheduled(scheduled), Event::Take { worker }) => {
             Ok(take(run, scheduled, worker, now_ms, settings))
         }
@@ -165,10 +166,45 @@ fn moved(run: &Run, epoch: Epoch, state: State, events: Vec<Payload>) -> Change 
     Change { run: Run { epoch, state, ..run.clone() }, events }
 }
 
-fn claim(run: &Run, executor: &str, submits: u32, now_ms: i64, settings: &Settings) -> Change {
+/// Which submit it is, and of which attempt: a run that the engine loses between two attempts keeps its count and its deadline.
+#[derive(Debug, Clone, Copy)]
+struct Submission {
+    submits: u32,
+    attempt: u32,
+    deadline_at_ms: Option<i64>,
+}
+
+impl Submission {
+    const FIRST: Self = Self { submits: 1, attempt: 1, deadline_at_ms: None };
+
+    fn next(self) -> Self {
+        Self { submits: self.submits + 1, ..self }
+    }
+
+    fn held(self, hold: Hold) -> State {
+        let Self { submits, attempt, deadline_at_ms } = self;
+        State::Scheduling(Scheduling { hold, submits, attempt, deadline_at_ms })
+    }
+}
+
+impl From<&Scheduling> for Submission {
+    fn from(scheduling: &Scheduling) -> Self {
+        let Scheduling { submits, attempt, deadline_at_ms, .. } = *scheduling;
+        Self { submits, attempt, deadline_at_ms }
+    }
+}
+
+impl From<&Scheduled> for Submission {
+    fn from(scheduled: &Scheduled) -> Self {
+        let Scheduled { submits, attempt, deadline_at_ms, .. } = *scheduled;
+        Self { submits, attempt, deadline_at_ms }
+    }
+}
+
+fn claim(run: &Run, submission: Submission, executor: &str, now_ms: i64, settings: &Settings) -> Change {
     let stale_at_ms = now_ms.saturating_add(settings.reconcile_grace_ms);
     let hold = Hold::Claimed { executor: executor.to_owned(), stale_at_ms };
-    moved(run, run.epoch.next(), State::Scheduling(Scheduling { hold, submits }), Vec::new())
+    moved(run, run.epoch.next(), submission.held(hold), Vec::new())
 }
 
 /// An executor that asks for a claim of its own has lost it in a restart, so it need not wait.
@@ -189,7 +225,7 @@ fn take_over_claim(
                 Reason::QueueRejected,
                 format!("the executor {holder} claimed the run and was not heard of again"),
             );
-            Ok(submit_again(run, scheduling.submits, &error, executor, now_ms, settings))
+            Ok(submit_again(run, scheduling.into(), &error, executor, now_ms, settings))
         }
     }
 }
@@ -207,22 +243,22 @@ fn take_over_hand_off(
     }
     let error =
         RunError::new(Reason::QueueRejected, "the engine does not know the run that was handed to it");
-    Ok(submit_again(run, scheduled.submits, &error, executor, now_ms, settings))
+    Ok(submit_again(run, scheduled.into(), &error, executor, now_ms, settings))
 }
 
 fn submit_again(
     run: &Run,
-    submits: u32,
+    failed: Submission,
     error: &RunError,
     executor: &str,
     now_ms: i64,
     settings: &Settings,
 ) -> Change {
-    if submits >= settings.max_submit_attempts {
-        return submit_failed(run, submits, error, now_ms, settings);
+    if failed.submits >= settings.max_submit_attempts {
+        return submit_failed(run, failed, error, now_ms, settings);
     }
-    let mut change = claim(run, executor, submits + 1, now_ms, settings);
-    change.events.push(queue_errored(error, submits));
+    let mut change = claim(run, failed.next(), executor, now_ms, settings);
+    change.events.push(queue_errored(error, failed.submits));
     change
 }
 
@@ -230,18 +266,26 @@ fn queue_errored(error: &RunError, submits: u32) -> Payload {
     QueueErrored { reason: error.message().to_owned(), attempt: Some(submits) }.into()
 }
 
-fn hand_off(run: &Run, submits: u32, now_ms: i64) -> Change {
+fn hand_off(run: &Run, scheduling: &Scheduling, now_ms: i64) -> Change {
     let workflow_name = run.ids.run_id.workflow_name();
     let queued = Queued { workflow_name: workflow_name.clone(), argo_workflow_name: None };
     let scheduled = ExecutionScheduled { workflow_name, epoch: run.epoch.0 };
-    let state = Scheduled { submits, attempt: 1, since_ms: now_ms, deadline_at_ms: None };
+    let Submission { submits, attempt, deadline_at_ms } = scheduling.into();
+    let state = Scheduled { submits, attempt, since_ms: now_ms, deadline_at_ms };
     moved(run, run.epoch, State::Scheduled(state), vec![queued.into(), scheduled.into()])
 }
 
-fn submit_failed(run: &Run, submits: u32, error: &RunError, now_ms: i64, settings: &Settings) -> Change {
+fn submit_failed(
+    run: &Run,
+    failed: Submission,
+    error: &RunError,
+    now_ms: i64,
+    settings: &Settings,
+) -> Change {
+    let submits = failed.submits;
     let mut change = if submits < settings.max_submit_attempts && is_passing(error) {
         let hold = Hold::BackingOff { until_ms: now_ms.saturating_add(settings.backoff_ms(submits)) };
-        moved(run, run.epoch, State::Scheduling(Scheduling { hold, submits }), Vec::new())
+        moved(run, run.epoch, failed.held(hold), Vec::new())
     } else {
         concluded(run, &Outcome::Error(error.clone()), now_ms)
     };

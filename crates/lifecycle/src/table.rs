@@ -32,7 +32,7 @@ fn scheduling(executor: Option<&str>, due_at_ms: i64, submits: u32) -> State {
         Some(executor) => Hold::Claimed { executor: executor.to_owned(), stale_at_ms: due_at_ms },
         None => Hold::BackingOff { until_ms: due_at_ms },
     };
-    State::Scheduling(Scheduling { hold, submits })
+    State::Scheduling(Scheduling { hold, submits, attempt: 1, deadline_at_ms: None })
 }
 
 fn scheduled(since_ms: i64) -> State {

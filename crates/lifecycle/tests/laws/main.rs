@@ -1,0 +1,6 @@
+//! Laws of runs and of their histories, over random lives.
+
+mod folding;
+mod life;
+mod single;
+mod walk;

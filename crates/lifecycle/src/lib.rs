@@ -1,7 +1,8 @@
 //! What a run is, who owns it at each stage, and which changes are legal.
 //!
-//! Pure: no IO, no clock, no async. A store loads a [`Run`], asks it for a [`Change`] by one of its verbs, and writes the change
-//! where the row's epoch and state are still those it loaded. A [`Claim`] and a [`Lease`] come from claiming and taking alone, and every
+//! Pure: no IO, no clock, no async. A store loads a [`Run`] and locks it, asks it for a [`Change`] by one of its verbs, and writes the
+//! change where the row's epoch and state are still those it loaded; without the lock that would not do, since neither a cancel of a
+//! running run nor a heartbeat changes either. A [`Claim`] and a [`Lease`] come from claiming and taking alone, and every
 //! later verb of that owner asks for them, so that code that does not own a run cannot move it.
 
 mod admission;

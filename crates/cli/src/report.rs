@@ -2,6 +2,7 @@
 
 #![expect(clippy::format_collect, reason = "reports are short, and this is how they read best")]
 
+mod break_table;
 mod html;
 mod html_chart;
 mod json;

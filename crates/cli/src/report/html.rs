@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use trueup_compare::{Break, Cell, Comparison};
+use trueup_compare::Comparison;
 
+use super::break_table::{BreakTable, Markup};
 use super::phrases::{self, MANY};
 use super::{Report, html_chart, marking};
 
@@ -141,57 +142,19 @@ fn columns(report: &Report<'_>) -> String {
 }
 
 fn breaks(comparison: &Comparison) -> String {
-    if comparison.breaks.is_empty() {
+    let markup = Markup { name: escaped, value, difference: escaped, absent: "<strong>absent</strong>" };
+    let Some(BreakTable { head, rows, more }) = BreakTable::new(comparison, &markup) else {
         return String::new();
-    }
-    let mut head: Vec<String> = comparison.key.iter().map(|name| escaped(name)).collect();
-    head.push("column".to_owned());
-    head.extend(comparison.sources.iter().map(|name| escaped(name)));
-    head.push("difference".to_owned());
-    let rows: Vec<Vec<String>> =
-        comparison.breaks.iter().flat_map(|found| break_rows(comparison, found)).collect();
-    let shown = comparison.breaks.len();
-    let more = phrases::more(usize::try_from(comparison.rows_unmatched).unwrap_or(shown), shown, "break");
+    };
     table("Breaks", &head, head.len() - 1..head.len(), &rows)
         + &more.map_or_else(String::new, |more| format!("<p>{more}</p>\n"))
 }
 
-fn break_rows(comparison: &Comparison, found: &Break) -> Vec<Vec<String>> {
-    let key = || found.key.iter().map(|part| value(part.as_deref(), None));
-    if !found.is_outside() {
-        let presence = (found.present.iter())
-            .map(|&has| if has { "present" } else { "<strong>absent</strong>" }.to_owned());
-        return vec![key().chain([String::new()]).chain(presence).chain([String::new()]).collect()];
-    }
-    let (cells, more) = phrases::outside_cells(comparison, found);
-    let blank = || std::iter::repeat_n(String::new(), found.present.len() + 1);
-    (cells.into_iter())
-        .map(|(measure, cell, outside)| {
-            let name = escaped(&measure.name);
-            let difference = escaped(outside.difference.as_deref().unwrap_or_default());
-            key().chain([name]).chain(values(cell, outside.pair)).chain([difference]).collect()
-        })
-        .chain(more.map(|more| key().chain([more]).chain(blank()).collect()))
-        .collect()
-}
-
-fn values(cell: &Cell, (first, second): (usize, usize)) -> Vec<String> {
-    let text = |source: usize| cell.values[source].as_ref().and_then(Option::as_deref);
-    let marks = text(first).zip(text(second)).map(|(left, right)| marking::differing(left, right));
-    (0..cell.values.len())
-        .map(|source| match &marks {
-            Some((mark, _)) if source == first => value(text(source), Some(mark.clone())),
-            Some((_, mark)) if source == second => value(text(source), Some(mark.clone())),
-            _ => value(text(source), None),
-        })
-        .collect()
-}
-
-fn value(text: Option<&str>, mark: Option<Range<usize>>) -> String {
+fn value(text: Option<&str>, mark: Range<usize>) -> String {
     let Some(text) = text else {
         return "<i>NULL</i>".to_owned();
     };
-    let cut = marking::Cut::new(text, mark.unwrap_or_default(), 200);
+    let cut = marking::Cut::new(text, mark, 200);
     let (before, marked, after) = cut.parts();
     let marked = if marked.is_empty() { String::new() } else { format!("<mark>{}</mark>", escaped(marked)) };
     format!("<code>{}{marked}{}</code>", escaped(before), escaped(after))

@@ -1,9 +1,12 @@
 //! The report for a comment on a pull request.
 
-use trueup_compare::{Break, Cell, Comparison};
+use std::ops::Range;
+
+use trueup_compare::Comparison;
 
 use super::Report;
-use super::marking::{Cut, differing};
+use super::break_table::{BreakTable, Markup};
+use super::marking::Cut;
 use super::phrases::{self, MANY};
 
 /// How many characters of a value are shown.
@@ -144,52 +147,16 @@ fn more_line(all: usize, noun: &str) -> String {
 }
 
 fn breaks(comparison: &Comparison) -> String {
-    if comparison.breaks.is_empty() {
+    let markup = Markup { name: code, value, difference: str::to_owned, absent: "**absent**" };
+    let Some(BreakTable { head, rows, more }) = BreakTable::new(comparison, &markup) else {
         return String::new();
-    }
-    let mut head: Vec<String> = comparison.key.iter().map(|name| code(name)).collect();
-    head.push("column".to_owned());
-    head.extend(comparison.sources.iter().map(|name| code(name)));
-    head.push("difference".to_owned());
-    let rows: Vec<Vec<String>> =
-        comparison.breaks.iter().flat_map(|found| break_rows(comparison, found)).collect();
-    let shown = comparison.breaks.len();
-    let rest = phrases::more(usize::try_from(comparison.rows_unmatched).unwrap_or(shown), shown, "break");
-    table(&head, &rows) + &rest.map_or_else(String::new, |more| format!("\n{more}\n"))
+    };
+    table(&head, &rows) + &more.map_or_else(String::new, |more| format!("\n{more}\n"))
 }
 
-fn break_rows(comparison: &Comparison, found: &Break) -> Vec<Vec<String>> {
-    let part = |part: &str| code(&Cut::plain(part, VALUE).text);
-    let key = || found.key.iter().map(|key| key.as_deref().map_or_else(|| "NULL".to_owned(), part));
-    if !found.is_outside() {
-        let presence = found.present.iter().map(|&has| if has { "present" } else { "**absent**" }.to_owned());
-        return vec![key().chain([String::new()]).chain(presence).chain([String::new()]).collect()];
-    }
-    let (cells, more) = phrases::outside_cells(comparison, found);
-    let blank = || std::iter::repeat_n(String::new(), found.present.len() + 1);
-    (cells.into_iter())
-        .map(|(measure, cell, outside)| {
-            let difference = outside.difference.clone().unwrap_or_default();
-            key().chain([code(&measure.name)]).chain(values(cell, outside.pair)).chain([difference]).collect()
-        })
-        .chain(more.map(|more| key().chain([more]).chain(blank()).collect()))
-        .collect()
-}
-
-/// The values of all sources; long ones are cut so that what differs is seen.
-fn values(cell: &Cell, (first, second): (usize, usize)) -> Vec<String> {
-    let text = |source: usize| cell.values[source].as_ref().and_then(Option::as_deref);
-    let marks = text(first).zip(text(second)).map(|(left, right)| differing(left, right));
-    (0..cell.values.len())
-        .map(|source| {
-            let mark = match &marks {
-                Some((mark, _)) if source == first => mark.clone(),
-                Some((_, mark)) if source == second => mark.clone(),
-                _ => 0..0,
-            };
-            text(source).map_or_else(|| "NULL".to_owned(), |text| code(&Cut::new(text, mark, VALUE).text))
-        })
-        .collect()
+/// A value; a long one is cut so that what differs is seen.
+fn value(text: Option<&str>, mark: Range<usize>) -> String {
+    text.map_or_else(|| "NULL".to_owned(), |text| code(&Cut::new(text, mark, VALUE).text))
 }
 
 /// A code span, which keeps mentions, links and markup in the data from taking effect.

@@ -8,13 +8,15 @@ use std::io::{BufReader, BufWriter, Read, Seek, Write};
 use crate::error::Error;
 use crate::partition::Budget;
 
+/// The first bytes of an entry, which mostly tell its order already, and its start and end.
+type Place = (u64, usize, usize);
+
 /// Sorts byte strings; those beyond its memory go to disk in sorted runs.
 pub(crate) struct Sorter<'a> {
     budget: &'a Budget,
     limit: usize,
     bytes: Vec<u8>,
-    /// Start and end in `bytes`.
-    entries: Vec<(usize, usize)>,
+    entries: Vec<Place>,
     runs: Vec<File>,
 }
 
@@ -26,18 +28,19 @@ impl<'a> Sorter<'a> {
 
     /// Adds what the closure appends to the buffer it is given.
     pub(crate) fn push(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), Error> {
-        if self.bytes.len() + self.entries.len() * size_of::<(usize, usize)>() >= self.limit {
+        if self.bytes.len() + self.entries.len() * size_of::<Place>() >= self.limit {
             self.spill()?;
         }
         let start = self.bytes.len();
         write(&mut self.bytes);
-        self.entries.push((start, self.bytes.len()));
+        self.entries.push((first_bytes(&self.bytes[start..]), start, self.bytes.len()));
         Ok(())
     }
 
     fn sort(&mut self) {
         let bytes = &self.bytes;
-        self.entries.sort_unstable_by(|a, b| bytes[a.0..a.1].cmp(&bytes[b.0..b.1]));
+        self.entries
+            .sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| bytes[a.1..a.2].cmp(&bytes[b.1..b.2])));
     }
 
     fn spill(&mut self) -> Result<(), Error> {
@@ -55,7 +58,7 @@ impl<'a> Sorter<'a> {
             Err(error) => return Ok(Err(error)),
         };
         let mut writer = BufWriter::with_capacity(1 << 18, file);
-        for &(start, end) in &self.entries {
+        for &(_, start, end) in &self.entries {
             writer.write_all(&((end - start) as u64).to_le_bytes())?;
             writer.write_all(&self.bytes[start..end])?;
         }
@@ -65,10 +68,12 @@ impl<'a> Sorter<'a> {
     }
 
     /// All entries of all the sorters, in order.
-    pub(crate) fn merge(sorters: Vec<Self>) -> Result<Merge<'a>, Error> {
+    pub(crate) fn merge(mut sorters: Vec<Self>) -> Result<Merge<'a>, Error> {
         let mut merge = Merge { runs: Vec::new(), heap: BinaryHeap::new(), budget: None };
+        std::thread::scope(|scope| {
+            sorters.iter_mut().for_each(|sorter| drop(scope.spawn(|| sorter.sort())));
+        });
         for mut sorter in sorters {
-            sorter.sort();
             merge.budget = Some(sorter.budget);
             merge
                 .runs
@@ -83,6 +88,13 @@ impl<'a> Sorter<'a> {
     }
 }
 
+fn first_bytes(entry: &[u8]) -> u64 {
+    let mut first = [0; 8];
+    let length = entry.len().min(8);
+    first[..length].copy_from_slice(&entry[..length]);
+    u64::from_be_bytes(first)
+}
+
 /// The entries of several sorters, in order.
 pub(crate) struct Merge<'a> {
     runs: Vec<Run>,
@@ -91,7 +103,7 @@ pub(crate) struct Merge<'a> {
 }
 
 enum Run {
-    Memory { bytes: Vec<u8>, entries: std::vec::IntoIter<(usize, usize)> },
+    Memory { bytes: Vec<u8>, entries: std::vec::IntoIter<Place> },
     Disk(BufReader<File>),
 }
 
@@ -99,7 +111,7 @@ impl Run {
     fn next(&mut self) -> std::io::Result<Option<Vec<u8>>> {
         match self {
             Self::Memory { bytes, entries } => {
-                Ok(entries.next().map(|(start, end)| bytes[start..end].to_vec()))
+                Ok(entries.next().map(|(_, start, end)| bytes[start..end].to_vec()))
             }
             Self::Disk(reader) => {
                 let mut length = [0; 8];

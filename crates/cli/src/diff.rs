@@ -4,16 +4,14 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use trueup_compare::{
-    Break, BreakHeader, BreaksFile, Comparison, Limits, Progress, Source, Spec, Table, Verdict,
-};
+use trueup_compare::{BreakSink, BreaksFile, Comparison, Limits, Progress, Source, Spec, Table, Verdict};
 
 use crate::arguments::Diff;
 use crate::failure::Failure;
 use crate::interrupt::Interrupts;
 use crate::output::ReportFile;
 use crate::progress::Bars;
-use crate::report::{Input, Look, Report, rule, verdict_line};
+use crate::report::{Input, Look, Report, verdict_line};
 use crate::source_names::{self, SourceNames};
 use crate::source_table::SourceTable;
 use crate::specification::{self, Declared};
@@ -143,32 +141,8 @@ fn compare(
     limits: &Limits,
     progress: &Progress,
 ) -> Result<Comparison, Failure> {
-    let Some(path) = breaks else {
-        return Ok(trueup_compare::compare(sources, spec, limits, progress, None)?);
-    };
-    let mut file = None;
-    let mut write = |header: &BreakHeader, found: &Break| {
-        let file = match &mut file {
-            Some(file) => file,
-            none => none.insert(BreaksFile::create(path, header)?),
-        };
-        Ok(file.write(found)?)
-    };
-    let comparison = trueup_compare::compare(sources, spec, limits, progress, Some(&mut write))?;
-    let file = match file {
-        Some(file) => file,
-        None => BreaksFile::create(path, &header(&comparison))?,
-    };
-    file.finish()?;
-    Ok(comparison)
-}
-
-fn header(comparison: &Comparison) -> BreakHeader {
-    BreakHeader {
-        sources: comparison.sources.clone(),
-        key: comparison.key.clone(),
-        measures: comparison.measures.iter().map(|measure| (measure.name.clone(), rule(measure))).collect(),
-    }
+    let breaks = breaks.map(BreakSink::File);
+    Ok(trueup_compare::compare(sources, spec, limits, progress, breaks)?)
 }
 
 fn report_file(path: &Path) -> Result<ReportFile, Failure> {

@@ -20,7 +20,7 @@ mod text_grid;
 use clap::ValueEnum;
 use trueup_compare::{Comparison, Spec, Verdict};
 
-pub use phrases::{rule, verdict_line};
+pub use phrases::verdict_line;
 
 /// A finished comparison and where its sources came from.
 pub struct Report<'a> {

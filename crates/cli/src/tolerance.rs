@@ -141,6 +141,26 @@ mod tests {
     }
 
     #[test]
+    fn what_break_files_say_is_read_back() {
+        let (sources, _) = source_names::parse(&["ledger=a".to_owned(), "bank=b".to_owned()]).unwrap();
+        let names = sources.all();
+        for text in [
+            "exact,allow=5",
+            "0.01",
+            "0.5%,base=larger",
+            "0.5%,base=mean,allow=0.1%",
+            "0.5%,base=ledger",
+            "0.5%,base=smaller,allow=3",
+            "-1d..+3d,allow=2",
+        ] {
+            let read = |text: &str| parse(&[format!("amount={text}")], &sources).unwrap()["amount"].clone();
+            let tolerance = read(text);
+            assert_eq!(tolerance.written(names), text);
+            assert_eq!(read(&tolerance.written(names)), tolerance);
+        }
+    }
+
+    #[test]
     fn what_is_no_tolerance() {
         let cases = [
             ("amount", "`amount` is no tolerance"),

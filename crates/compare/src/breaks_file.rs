@@ -6,10 +6,12 @@ mod layout;
 mod parquet;
 
 use std::fs;
-use std::io::{self, BufWriter};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ::parquet::errors::ParquetError;
+use arrow_array::ArrayRef;
 use tempfile::NamedTempFile;
 
 use layout::Layout;
@@ -60,14 +62,6 @@ pub enum BreaksFileError {
         /// What the system says.
         source: io::Error,
     },
-    /// A break does not have one cell for each measure.
-    #[error("a break has {found} measures where {expected} were announced")]
-    MeasureCount {
-        /// What [`BreaksFile::create`] was given.
-        expected: usize,
-        /// What the break has.
-        found: usize,
-    },
 }
 
 impl BreaksFileError {
@@ -87,15 +81,13 @@ impl BreaksFileError {
                 }
                 _ => None,
             },
-            Self::MeasureCount { .. } => None,
         }
     }
 }
 
-/// A break file being written: beside its target until [`BreaksFile::finish`], gone if that is never reached.
+/// A break file being written: beside its target until it is finished, gone if that is never reached.
 pub struct BreaksFile {
     path: PathBuf,
-    layout: Layout,
     sink: Sink,
 }
 
@@ -103,8 +95,53 @@ type Output = BufWriter<NamedTempFile>;
 
 enum Sink {
     Parquet(Box<parquet::Sink<Output>>),
-    Csv(csv::Sink<Output>),
-    JsonLines(jsonl::Sink<Output>),
+    Lines(Output),
+}
+
+/// Breaks that need only be appended.
+pub(crate) enum Rendered {
+    Columns(Vec<ArrayRef>),
+    Lines(Vec<u8>),
+}
+
+/// Renders breaks, on any thread.
+#[derive(Clone)]
+pub(crate) struct Renderer {
+    format: BreaksFormat,
+    layout: Arc<Layout>,
+    /// The names of the columns as JSON lines have them.
+    names: Arc<[Vec<u8>]>,
+}
+
+impl Renderer {
+    fn new(format: BreaksFormat, header: &BreakHeader) -> Self {
+        let layout = Layout::new(header);
+        let quoted = |name: &String| {
+            let mut json = Vec::new();
+            jsonl::quote(name, &mut json);
+            json
+        };
+        let names = layout.columns().iter().map(quoted).collect();
+        Self { format, layout: Arc::new(layout), names }
+    }
+
+    /// Makes breaks into lines.
+    pub(crate) fn render(&self, breaks: &[Break]) -> Rendered {
+        let each_row = |write: &mut dyn FnMut(&[Option<&str>])| {
+            breaks.iter().for_each(|found| self.layout.each_row(found, &mut *write));
+        };
+        let mut lines = Vec::new();
+        match self.format {
+            BreaksFormat::Parquet => {
+                let mut columns = parquet::Columns::new(self.layout.columns().len());
+                each_row(&mut |row| columns.push(row));
+                return Rendered::Columns(columns.finish());
+            }
+            BreaksFormat::Csv => each_row(&mut |row| csv::line(row, &mut lines)),
+            BreaksFormat::JsonLines => each_row(&mut |row| jsonl::line(&self.names, row, &mut lines)),
+        }
+        Rendered::Lines(lines)
+    }
 }
 
 impl BreaksFile {
@@ -121,38 +158,36 @@ impl BreaksFile {
     }
 
     /// Starts a file in the format of its extension.
-    ///
-    /// # Errors
-    /// When the extension is unknown or the directory cannot be written to.
-    pub fn create(path: &Path, header: &BreakHeader) -> Result<Self, BreaksFileError> {
+    pub(crate) fn create(
+        path: &Path,
+        header: &BreakHeader,
+        threads: usize,
+    ) -> Result<(Self, Renderer), BreaksFileError> {
         let format = BreaksFormat::of(path)?;
-        let layout = Layout::new(header);
+        let renderer = Renderer::new(format, header);
         let sink = temporary_beside(path)
-            .and_then(|file| Sink::start(format, BufWriter::new(file), layout.columns()))
+            .and_then(|file| Sink::start(format, BufWriter::new(file), renderer.layout.columns(), threads))
             .map_err(|source| io_error(path, source))?;
-        Ok(Self { path: path.to_owned(), layout, sink })
+        Ok((Self { path: path.to_owned(), sink }, renderer))
     }
 
-    /// Adds a break.
-    ///
-    /// # Errors
-    /// When the disk is full or the break is not of the announced shape.
-    pub fn write(&mut self, found: &Break) -> Result<(), BreaksFileError> {
-        let expected = self.layout.measure_count();
-        if found.cells.len() != expected {
-            return Err(BreaksFileError::MeasureCount { expected, found: found.cells.len() });
+    /// Adds breaks.
+    pub(crate) fn append(&mut self, rendered: Rendered) -> Result<(), BreaksFileError> {
+        match (&mut self.sink, rendered) {
+            (Sink::Parquet(sink), Rendered::Columns(columns)) => sink.append(columns),
+            (Sink::Lines(output), Rendered::Lines(lines)) => output.write_all(&lines),
+            _ => unreachable!("the renderer is of the file's format"),
         }
-        let sink = &mut self.sink;
-        self.layout.each_row(found, |row| sink.write(row)).map_err(|source| io_error(&self.path, source))
+        .map_err(|source| io_error(&self.path, source))
     }
 
     /// Completes the file and gives it its name.
-    ///
-    /// # Errors
-    /// When the disk is full or the name cannot be taken.
-    pub fn finish(self) -> Result<(), BreaksFileError> {
-        self.sink
-            .finish()
+    pub(crate) fn finish(self) -> Result<(), BreaksFileError> {
+        let finished = match self.sink {
+            Sink::Parquet(sink) => sink.finish(),
+            Sink::Lines(output) => Ok(output),
+        };
+        finished
             .and_then(|buffered| buffered.into_inner().map_err(io::IntoInnerError::into_error))
             .and_then(|file| file.persist(&self.path).map_err(|failed| failed.error))
             .map(drop)
@@ -161,28 +196,25 @@ impl BreaksFile {
 }
 
 impl Sink {
-    fn start(format: BreaksFormat, output: Output, header: &[String]) -> io::Result<Self> {
-        Ok(match format {
-            BreaksFormat::Parquet => Self::Parquet(Box::new(parquet::Sink::start(output, header)?)),
-            BreaksFormat::Csv => Self::Csv(csv::Sink::start(output, header)?),
-            BreaksFormat::JsonLines => Self::JsonLines(jsonl::Sink::start(output, header)),
-        })
-    }
-
-    fn write(&mut self, row: &[Option<&str>]) -> io::Result<()> {
-        match self {
-            Self::Parquet(sink) => sink.write(row),
-            Self::Csv(sink) => sink.write(row),
-            Self::JsonLines(sink) => sink.write(row),
+    fn start(
+        format: BreaksFormat,
+        mut output: Output,
+        header: &[String],
+        threads: usize,
+    ) -> io::Result<Self> {
+        match format {
+            BreaksFormat::Parquet => {
+                return Ok(Self::Parquet(Box::new(parquet::Sink::start(output, header, threads)?)));
+            }
+            BreaksFormat::Csv => {
+                let names: Vec<Option<&str>> = header.iter().map(|name| Some(name.as_str())).collect();
+                let mut line = Vec::new();
+                csv::line(&names, &mut line);
+                output.write_all(&line)?;
+            }
+            BreaksFormat::JsonLines => {}
         }
-    }
-
-    fn finish(self) -> io::Result<Output> {
-        match self {
-            Self::Parquet(sink) => sink.finish(),
-            Self::Csv(sink) => Ok(sink.finish()),
-            Self::JsonLines(sink) => Ok(sink.finish()),
-        }
+        Ok(Self::Lines(output))
     }
 }
 

@@ -73,10 +73,10 @@ impl Census {
         }
     }
 
-    /// Counts a row with this word, of a value that may not be known here.
-    pub(crate) fn tick(&mut self, column: usize, word: u64) {
+    /// Counts broken rows with this word, of a value that may not be known here.
+    pub(crate) fn tick(&mut self, column: usize, word: u64, rows: u64) {
         if let Some(counts) = &mut self.columns[column] {
-            counts.entry(word).or_insert(Count { value: None, rows: 0, broken: 0 }).broken += 1;
+            counts.entry(word).or_insert(Count { value: None, rows: 0, broken: 0 }).broken += rows;
         }
     }
 

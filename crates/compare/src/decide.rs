@@ -1,8 +1,7 @@
 //! Decides groups by their values, and tells of those that break.
 
-use crate::BreakSink;
 use crate::census::Census;
-use crate::entry::{Entry, Purpose};
+use crate::entry::{Entry, Purpose, measured};
 use crate::error::Error;
 use crate::fingerprint::Seeds;
 use crate::join::Tally;
@@ -10,7 +9,7 @@ use crate::kind::Kind;
 use crate::number::Quantity;
 use crate::pairing::pair;
 use crate::plan::{Measure, Plan};
-use crate::report::{Break, BreakHeader, Cell, Outside};
+use crate::report::{Break, Cell, Outside};
 use crate::rule::display_signed_duration;
 use crate::spec::{Aggregate, Base, Rule};
 use crate::tolerance::{Outcome, check};
@@ -20,29 +19,60 @@ use crate::value::{Value, word};
 const MOST_PAIRED: usize = 64;
 
 /// Decides groups by their values.
-pub(crate) struct Decider<'a, 'b> {
+pub(crate) struct Decider<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) seeds: &'a Seeds,
     pub(crate) sources: usize,
-    pub(crate) tally: &'a mut Tally,
-    pub(crate) census: &'a mut Census,
-    pub(crate) sink: Option<BreakSink<'b>>,
-    pub(crate) header: BreakHeader,
-    pub(crate) limit: usize,
     /// Measures whose values are words in lean entries.
     pub(crate) long: &'a [usize],
+    /// The columns with few values.
+    pub(crate) few: &'a Census,
+    pub(crate) wanted: Wanted,
+    pub(crate) told: Told,
+    /// Takes what was told whenever that is a batch; without one, it all stays in `told`.
+    pub(crate) overflow: Option<&'a mut dyn FnMut(Told) -> Result<(), Error>>,
+}
+
+/// How many breaks are told of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wanted {
+    pub(crate) most: usize,
+    /// So many of them with the values that are within, too.
+    pub(crate) in_full: usize,
+}
+
+/// What was decided of some groups.
+pub(crate) struct Told {
+    pub(crate) tally: Tally,
+    /// The values of broken rows.
+    pub(crate) broken: Census,
     pub(crate) breaks: Vec<Break>,
     /// Rows of those breaks whose long texts are still to be read: break, source and locator.
     pub(crate) pending: Vec<(usize, usize, u32)>,
 }
 
+impl Told {
+    pub(crate) fn new(plan: &Plan, sources: usize) -> Self {
+        Self {
+            tally: Tally::new(sources, plan.measures.len()),
+            broken: Census::new(plan),
+            breaks: Vec::new(),
+            pending: Vec::new(),
+        }
+    }
+}
+
+/// How many breaks are handed on at once.
+const BATCH_BREAKS: usize = 256;
+
 /// Rows paired with each other, at most one per source.
 type Tuple = Vec<Option<Entry>>;
 
-impl Decider<'_, '_> {
+impl Decider<'_> {
     /// Pairs the rows that are left of a key, given per source in the order of their values, and decides the pairs.
     pub(crate) fn rows(&mut self, left: Vec<Vec<(Entry, u64)>>) -> Result<(), Error> {
         let total = |rows: &[(Entry, u64)]| rows.iter().map(|(_, count)| *count).sum::<u64>();
+        let mut occurrence = 0;
         let few = left.iter().all(|rows| total(rows) <= MOST_PAIRED as u64);
         let expand = |rows: Vec<(Entry, u64)>| {
             rows.into_iter().flat_map(|(entry, count)| std::iter::repeat_n(entry, count as usize))
@@ -54,7 +84,8 @@ impl Decider<'_, '_> {
                 if tuple.iter().all(Option::is_none) {
                     return Ok(());
                 }
-                self.tuple(&tuple)?;
+                let tuple: Vec<Option<&Entry>> = tuple.iter().map(Option::as_ref).collect();
+                self.tuple(&tuple, &mut occurrence)?;
             }
         }
         let mut left: Vec<Vec<Entry>> = left.into_iter().map(|rows| expand(rows).collect()).collect();
@@ -64,7 +95,10 @@ impl Decider<'_, '_> {
         for source in std::iter::once(first).chain(others) {
             self.assign(&mut tuples, source, std::mem::take(&mut left[source]), first);
         }
-        tuples.iter().try_for_each(|tuple| self.tuple(tuple))
+        tuples.iter().try_for_each(|tuple| {
+            let tuple: Vec<Option<&Entry>> = tuple.iter().map(Option::as_ref).collect();
+            self.tuple(&tuple, &mut occurrence)
+        })
     }
 
     /// Adds the rows of one more source to the tuples, with the fewest columns outside.
@@ -93,67 +127,86 @@ impl Decider<'_, '_> {
         if held.cells() == row.cells() {
             return 0;
         }
-        let (sources, held, row) =
-            ((held.source(), row.source()), held.values(self.plan), row.values(self.plan));
-        let outside =
-            self.plan.measures.iter().zip(held.into_iter().zip(row)).filter(|(measure, (held, row))| {
-                let values = [held.clone(), row.clone()];
-                let rule = for_pair(&measure.rule, sources);
-                !judge(&rule, Some(0), &values).within
-            });
+        let sources = (held.source(), row.source());
+        let cells = held.by_measure(self.plan).into_iter().zip(row.by_measure(self.plan)).enumerate();
+        let outside = cells.filter(|(index, (held, row))| {
+            let values = || [held, row].map(|cell| measured(self.plan, *index, cell));
+            let rule = &self.plan.measures[*index].rule;
+            held != row && !judge(&for_pair(rule, sources), Some(0), &values()).within
+        });
         outside.count() as u64
     }
 
-    fn tuple(&mut self, tuple: &Tuple) -> Result<(), Error> {
+    /// Decides rows that belong together; `occurrence` counts the breaks of their key.
+    pub(crate) fn tuple(&mut self, tuple: &[Option<&Entry>], occurrence: &mut u64) -> Result<(), Error> {
         let present: Vec<bool> = tuple.iter().map(Option::is_some).collect();
         let Some(some) = tuple.iter().flatten().next() else {
             return Ok(());
         };
-        let everywhere = present.iter().all(|present| *present);
-        let values: Vec<Option<Vec<Option<Value>>>> =
-            tuple.iter().map(|row| row.as_ref().map(|row| row.values(self.plan))).collect();
+        let cells: Vec<Vec<&[u8]>> = tuple.iter().flatten().map(|row| row.by_measure(self.plan)).collect();
         let mut outcomes: Vec<Option<Outcome>> = vec![None; self.plan.measures.len()];
-        if everywhere {
+        if present.iter().all(|present| *present) {
             for (index, measure) in self.plan.measures.iter().enumerate() {
-                let cell = || values.iter().flatten().map(|row| &row[index]);
-                if cell().skip(1).zip(cell()).all(|(one, other)| one == other) {
+                if cells.iter().skip(1).all(|row| row[index] == cells[0][index]) {
                     continue;
                 }
-                let values: Vec<Option<Value>> = cell().cloned().collect();
+                let values: Vec<Option<Value>> =
+                    cells.iter().map(|row| measured(self.plan, index, row[index])).collect();
                 let outcome = judge(&measure.rule, self.plan.reference, &values);
                 outcomes[index] = (!outcome.within).then_some(outcome);
             }
             if outcomes.iter().all(Option::is_none) {
-                self.tally.matched += 1;
+                self.told.tally.matched += 1;
                 return Ok(());
             }
         }
         if some.purpose() != Purpose::List {
             self.count(&present, &outcomes);
-            for (row, values) in tuple.iter().flatten().zip(values.iter().flatten()) {
-                self.tally.broken_rows += 1;
-                self.count_broken(row, values);
+            for (row, cells) in tuple.iter().flatten().zip(&cells) {
+                self.told.tally.broken_rows += 1;
+                self.count_broken(row, cells);
             }
         }
+        *occurrence += 1;
         if !self.is_told() {
             return Ok(());
         }
-        let shown: Vec<Option<Vec<Option<String>>>> = tuple
-            .iter()
-            .zip(&values)
-            .map(|(row, values)| Some(row.as_ref()?.shown(self.plan, values.as_ref()?)))
-            .collect();
-        let cells = (self.plan.measures.iter().zip(outcomes).enumerate())
+        if some.purpose() == Purpose::DecideLean {
+            let at = self.told.breaks.len();
+            let rows = tuple.iter().flatten().map(|row| (at, row.source(), row.locator()));
+            self.told.pending.extend(rows);
+        }
+        let key = self.shown_key(&some.key_values(self.plan));
+        let cells = self.shown_cells(tuple, &cells, outcomes);
+        self.tell(Break { key, occurrence: *occurrence, present, cells })
+    }
+
+    /// The cells of a break.
+    fn shown_cells(
+        &self,
+        tuple: &[Option<&Entry>],
+        cells: &[Vec<&[u8]>],
+        outcomes: Vec<Option<Outcome>>,
+    ) -> Vec<Cell> {
+        let in_full = self.is_in_full() || tuple.contains(&None);
+        let found: Vec<Vec<Option<&str>>> = tuple.iter().flatten().map(|row| row.found(self.plan)).collect();
+        let shown = |measure: usize| {
+            let column = self.plan.measures[measure].column.map(|column| &self.plan.columns[column]);
+            let mut rows = found.iter().zip(cells);
+            let value = |row: Option<&Entry>| {
+                row?;
+                let (found, cells) = rows.next()?;
+                let read = || Some(measured(self.plan, measure, cells[measure])?.show(column?));
+                Some(found[measure].map_or_else(read, |text| Some(text.to_owned())))
+            };
+            tuple.iter().copied().map(value).collect()
+        };
+        (self.plan.measures.iter().zip(outcomes).enumerate())
             .map(|(index, (measure, outcome))| Cell {
-                values: shown.iter().map(|row| row.as_ref().map(|row| row[index].clone())).collect(),
+                values: if in_full || outcome.is_some() { shown(index) } else { Vec::new() },
                 outside: outcome.map(|outcome| self.outside(measure, &outcome)),
             })
-            .collect();
-        if some.purpose() == Purpose::DecideLean {
-            let rows = tuple.iter().flatten().map(|row| (self.breaks.len(), row.source(), row.locator()));
-            self.pending.extend(rows);
-        }
-        self.tell(Break { key: self.shown_key(&some.key_values(self.plan)), present, cells })
+            .collect()
     }
 
     /// Decides a group by its aggregates, by source; nothing is counted if it was before.
@@ -173,23 +226,25 @@ impl Decider<'_, '_> {
                 outcomes[index] = (!outcome.within).then_some(outcome);
             }
             if outcomes.iter().all(Option::is_none) {
-                self.tally.matched += u64::from(!counted);
+                self.told.tally.matched += u64::from(!counted);
                 return Ok(false);
             }
         }
         if !counted {
             self.count(&present, &outcomes);
         }
+        let shown = |index: usize, measure: &Measure| {
+            let value = |values: &Vec<Option<Quantity>>| self.shown(measure, values[index].as_ref());
+            by_source.iter().map(|values| values.as_ref().map(value)).collect()
+        };
+        let in_full = self.is_in_full() || present.contains(&false);
         let cells = (self.plan.measures.iter().zip(outcomes).enumerate())
             .map(|(index, (measure, outcome))| Cell {
-                values: by_source
-                    .iter()
-                    .map(|values| values.as_ref().map(|values| self.shown(measure, values[index].as_ref())))
-                    .collect(),
+                values: if in_full || outcome.is_some() { shown(index, measure) } else { Vec::new() },
                 outside: outcome.map(|outcome| self.outside(measure, &outcome)),
             })
             .collect();
-        self.tell(Break { key, present, cells })?;
+        self.tell(Break { key, occurrence: 1, present, cells })?;
         Ok(true)
     }
 
@@ -213,36 +268,36 @@ impl Decider<'_, '_> {
 
     fn count(&mut self, present: &[bool], outcomes: &[Option<Outcome>]) {
         if present.contains(&false) {
-            self.tally.unmatched_groups += 1;
-            let counts = self.tally.unmatched_by_source.iter_mut().zip(present);
+            self.told.tally.unmatched_groups += 1;
+            let counts = self.told.tally.unmatched_by_source.iter_mut().zip(present);
             counts.for_each(|(count, present)| *count += u64::from(*present));
             return;
         }
-        self.tally.outside_groups += 1;
+        self.told.tally.outside_groups += 1;
         for (measure, outcome) in outcomes.iter().enumerate() {
             let Some(outcome) = outcome else { continue };
-            self.tally.outside[measure] += 1;
+            self.told.tally.outside[measure] += 1;
             let difference = outcome.difference.iter();
-            difference.for_each(|it| self.tally.largest[measure].offer_difference(it));
+            difference.for_each(|it| self.told.tally.largest[measure].offer_difference(it));
         }
     }
 
-    fn count_broken(&mut self, row: &Entry, values: &[Option<Value>]) {
-        if self.plan.key.iter().any(|part| self.census.counts(*part)) {
+    fn count_broken(&mut self, row: &Entry, cells: &[&[u8]]) {
+        if self.plan.key.iter().any(|part| self.few.counts(*part)) {
             for (part, value) in self.plan.key.iter().zip(row.key_values(self.plan)) {
                 self.count_broken_value(*part, value.as_ref(), 1);
             }
         }
         let lean = row.purpose() == Purpose::DecideLean;
-        for (index, value) in values.iter().enumerate() {
-            let measure = &self.plan.measures[index];
-            let Some(column) = measure.column.filter(|column| !self.plan.key.contains(column)) else {
+        for (index, cell) in cells.iter().enumerate() {
+            let column = self.plan.measures[index].column;
+            let Some(column) = column.filter(|it| self.few.counts(*it) && !self.plan.key.contains(it)) else {
                 continue;
             };
-            match value {
+            match measured(self.plan, index, cell) {
                 Some(Value::Bytes(word)) if lean && self.long.contains(&index) => {
                     let word = word.first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
-                    self.census.count_broken(column, word, 1);
+                    self.told.broken.tick(column, word, 1);
                 }
                 value => self.count_broken_value(column, value.as_ref(), 1),
             }
@@ -250,9 +305,9 @@ impl Decider<'_, '_> {
     }
 
     pub(crate) fn count_broken_value(&mut self, column: usize, value: Option<&Value>, rows: u64) {
-        if self.census.counts(column) {
+        if self.few.counts(column) {
             let word = word(self.seeds, column, &self.plan.columns[column], value);
-            self.census.count_broken(column, word, rows);
+            self.told.broken.tick(column, word, rows);
         }
     }
 
@@ -262,19 +317,25 @@ impl Decider<'_, '_> {
         Outside { pair: outcome.pair, difference }
     }
 
+    fn is_in_full(&self) -> bool {
+        self.told.breaks.len() < self.wanted.in_full
+    }
+
     /// Whether anybody still wants to hear of breaks.
     fn is_told(&self) -> bool {
-        self.sink.is_some() || self.breaks.len() < self.limit
+        self.told.breaks.len() < self.wanted.most
     }
 
     fn tell(&mut self, broken: Break) -> Result<(), Error> {
-        if let Some(sink) = &mut self.sink {
-            sink(&self.header, &broken).map_err(Error::Breaks)?;
+        if self.is_told() {
+            self.told.breaks.push(broken);
         }
-        if self.breaks.len() < self.limit {
-            self.breaks.push(broken);
+        match &mut self.overflow {
+            Some(take) if self.told.breaks.len() >= BATCH_BREAKS => {
+                take(std::mem::replace(&mut self.told, Told::new(self.plan, self.sources)))
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 }
 

@@ -1,11 +1,9 @@
 //! A row that is decided by value: bytes that sort by key, then by values, then by source.
 
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, RecordBatch, StringViewArray};
-
-use crate::decode::{Decoded, plain};
-use crate::plan::{How, Plan};
-use crate::value::{Value, read_sorted, skip_sorted, write_sorted};
+use crate::decode::Decoded;
+use crate::found::Found;
+use crate::plan::{Encoding, Plan};
+use crate::value::{Value, read_cell, take_cell, write_bytes, write_cell};
 
 /// A row that is decided by value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,31 +13,8 @@ pub(crate) struct Entry {
     cells_end: usize,
 }
 
-/// The columns of a batch whose text is shown as it was found rather than in canonical form.
-pub(crate) struct Raw(Vec<Option<StringViewArray>>);
-
-impl Raw {
-    /// Of a batch that has the given columns of the plan.
-    pub(crate) fn new(plan: &Plan, source: usize, columns: &[usize], batch: &RecordBatch) -> Self {
-        let raw = |measure: &crate::plan::Measure| {
-            let column = measure.column?;
-            let planned = &plan.columns[column];
-            let differs = match planned.readers[source].how {
-                How::Typed | How::Displayed | How::Null => false,
-                How::Text(_) => !planned.normalisers.is_empty(),
-                How::TextNumber
-                | How::TextBoolean
-                | How::DeclaredBoolean
-                | How::TextTemporal(_)
-                | How::TextFormat(_) => true,
-            };
-            let at = columns.iter().position(|read| *read == column).filter(|_| differs)?;
-            let array = plain(batch.column(at)).ok()?;
-            array.as_string_view_opt().cloned()
-        };
-        Self(plan.measures.iter().map(raw).collect())
-    }
-}
+/// Behind the texts: where the key and the cells end, and where the row is in its source.
+const TAIL: usize = 12;
 
 /// Writes the key of a row, unless it turns out to be larger than one given; says whether it did.
 pub(crate) fn write_key_up_to(
@@ -51,8 +26,7 @@ pub(crate) fn write_key_up_to(
 ) -> bool {
     key.clear();
     for &part in &plan.key {
-        let value = Value::at(&columns[part], row, plan.columns[part].encoding);
-        write_sorted(value.as_ref(), key);
+        write_cell(&columns[part], row, key);
         if largest.is_some_and(|largest| key.as_slice() > &largest[..largest.len().min(key.len())]) {
             return false;
         }
@@ -62,10 +36,7 @@ pub(crate) fn write_key_up_to(
 
 /// Appends the key of a row.
 pub(crate) fn write_key(plan: &Plan, columns: &[Decoded], row: usize, out: &mut Vec<u8>) {
-    for &part in &plan.key {
-        let value = Value::at(&columns[part], row, plan.columns[part].encoding);
-        write_sorted(value.as_ref(), out);
-    }
+    plan.key.iter().for_each(|part| write_cell(&columns[*part], row, out));
 }
 
 /// What a row's entry is for.
@@ -91,44 +62,39 @@ pub(crate) struct Row<'a> {
 }
 
 /// Appends a row.
-pub(crate) fn write_entry(plan: &Plan, purpose: Purpose, of: &Row<'_>, raw: &Raw, out: &mut Vec<u8>) {
+pub(crate) fn write_entry(plan: &Plan, purpose: Purpose, of: &Row<'_>, found: &Found, out: &mut Vec<u8>) {
     let Row { source, locator, columns, at: row, long, words } = *of;
+    let start = out.len();
     write_key(plan, columns, row, out);
+    let key_end = out.len() - start;
     for (index, measure) in plan.measures.iter().enumerate() {
         let unread = long.iter().position(|long| *long == index).and_then(|at| words.get(at));
-        let value = match unread {
-            Some(word) => word.map(|word| Value::Bytes(word.to_le_bytes().to_vec())),
-            None => measure
-                .column
-                .and_then(|column| Value::at(&columns[column], row, plan.columns[column].encoding)),
-        };
-        write_sorted(value.as_ref(), out);
-    }
-    out.extend((source as u32).to_be_bytes());
-    out.push(purpose as u8);
-    for raw in &raw.0 {
-        match raw.as_ref().filter(|texts| texts.is_valid(row)) {
-            None => out.push(0),
-            Some(texts) => {
-                let text = texts.value(row);
-                out.push(1);
-                out.extend((text.len() as u64).to_be_bytes());
-                out.extend(text.as_bytes());
-            }
+        match (unread, measure.column) {
+            (Some(Some(word)), _) => write_bytes(&word.to_le_bytes(), out),
+            (None, Some(column)) => write_cell(&columns[column], row, out),
+            (Some(None), _) | (None, None) => out.push(0),
         }
     }
+    let cells_end = out.len() - start;
+    out.extend((source as u32).to_be_bytes());
+    out.push(purpose as u8);
+    found.write(row, out);
+    out.extend((key_end as u32).to_be_bytes());
+    out.extend((cells_end as u32).to_be_bytes());
     // Last, so that rows that are alike sort alike wherever they are.
     out.extend(locator.to_be_bytes());
 }
 
 impl Entry {
-    pub(crate) fn new(plan: &Plan, bytes: Vec<u8>) -> Self {
-        let mut rest = bytes.as_slice();
-        plan.key.iter().for_each(|_| skip_sorted(&mut rest));
-        let key_end = bytes.len() - rest.len();
-        plan.measures.iter().for_each(|_| skip_sorted(&mut rest));
-        let cells_end = bytes.len() - rest.len();
-        Self { bytes, key_end, cells_end }
+    pub(crate) fn new(bytes: Vec<u8>) -> Self {
+        let tail = bytes.len() - TAIL;
+        let end = |at: usize| bytes[at..].first_chunk().map_or(0, |end| u32::from_be_bytes(*end) as usize);
+        Self { key_end: end(tail), cells_end: end(tail + 4), bytes }
+    }
+
+    /// Bytes that it takes.
+    pub(crate) fn size(&self) -> usize {
+        self.bytes.len()
     }
 
     pub(crate) fn key(&self) -> &[u8] {
@@ -171,31 +137,41 @@ impl Entry {
 
     /// The parts of a key that [`write_key`] wrote.
     pub(crate) fn key_of(plan: &Plan, mut key: &[u8]) -> Vec<Option<Value>> {
-        plan.key.iter().map(|_| read_sorted(&mut key)).collect()
+        let read = |part: &usize| read_cell(take_cell(&mut key), plan.columns[*part].encoding);
+        plan.key.iter().map(read).collect()
+    }
+
+    /// What is compared, by measure; cells are equal if their bytes are.
+    pub(crate) fn by_measure(&self, plan: &Plan) -> Vec<&[u8]> {
+        let mut rest = self.cells();
+        plan.measures.iter().map(|_| take_cell(&mut rest)).collect()
     }
 
     /// The value of each measure.
     pub(crate) fn values(&self, plan: &Plan) -> Vec<Option<Value>> {
-        let mut rest = self.cells();
-        plan.measures.iter().map(|_| read_sorted(&mut rest)).collect()
+        let cells = self.by_measure(plan).into_iter().enumerate();
+        cells.map(|(measure, cell)| measured(plan, measure, cell)).collect()
     }
 
-    /// The value of each measure as it was found, given what it is.
-    pub(crate) fn shown(&self, plan: &Plan, values: &[Option<Value>]) -> Vec<Option<String>> {
-        let mut rest = &self.bytes[self.cells_end + 5..];
-        (plan.measures.iter().zip(values))
-            .map(|(measure, value)| {
-                let has_raw = rest[0] == 1;
-                rest = &rest[1..];
-                if has_raw {
-                    let (length, after) = rest.split_at(8);
-                    let length = length.iter().fold(0, |length, byte| length << 8 | usize::from(*byte));
-                    let (text, after) = after.split_at(length);
-                    rest = after;
-                    return Some(String::from_utf8_lossy(text).into_owned());
-                }
-                Some(value.as_ref()?.show(&plan.columns[measure.column?]))
+    /// The value of each measure as reports show it.
+    pub(crate) fn shown(&self, plan: &Plan) -> Vec<Option<String>> {
+        let found = self.found(plan).into_iter().zip(self.values(plan)).zip(&plan.measures);
+        found
+            .map(|((found, value), measure)| {
+                let canonical = || Some(value?.show(&plan.columns[measure.column?]));
+                found.map(str::to_owned).or_else(canonical)
             })
             .collect()
     }
+
+    /// The texts that are shown in place of values, by measure.
+    pub(crate) fn found(&self, plan: &Plan) -> Vec<Option<&str>> {
+        Found::read(&self.bytes[self.cells_end + 5..], plan.measures.len())
+    }
+}
+
+/// The value that a cell of a measure holds.
+pub(crate) fn measured(plan: &Plan, measure: usize, cell: &[u8]) -> Option<Value> {
+    let column = plan.measures[measure].column;
+    read_cell(cell, column.map_or(Encoding::General, |column| plan.columns[column].encoding))
 }

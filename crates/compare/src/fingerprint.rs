@@ -78,8 +78,13 @@ impl Seeds {
 
     /// The same for the one value at a row.
     pub(crate) fn word(&self, column: usize, decoded: &Decoded, row: usize) -> u64 {
+        with_bytes(decoded, row, |bytes| self.word_of(column, bytes))
+    }
+
+    /// The same for the bytes of a value, `None` for NULL.
+    pub(crate) fn word_of(&self, column: usize, bytes: Option<&[u8]>) -> u64 {
         let (seed, null) = self.columns[column];
-        with_bytes(decoded, row, |bytes| bytes.map_or(null as u64, |bytes| xxh3_64_with_seed(bytes, seed)))
+        bytes.map_or(null as u64, |bytes| xxh3_64_with_seed(bytes, seed))
     }
 
     /// 128 bits of the value at a row that is not NULL.
@@ -124,7 +129,8 @@ pub(crate) fn number_parts(number: Number) -> (i128, i32) {
     }
 }
 
-fn number_bytes(number: Number) -> [u8; 20] {
+/// The bytes of a number that its words are made of.
+pub(crate) fn number_bytes(number: Number) -> [u8; 20] {
     let (mantissa, exponent) = number_parts(number);
     let mut bytes = [0; 20];
     bytes[..16].copy_from_slice(&mantissa.to_le_bytes());

@@ -3,22 +3,25 @@
 use std::collections::HashMap;
 
 use crate::BreakSink;
+use crate::batch::{Cutter, Decision};
 use crate::bitmap::{Bitmap, Chosen, all_rows};
 use crate::census::Census;
-use crate::decide::Decider;
+use crate::decide::{Decider, Told, Wanted};
 use crate::entry::{Entry, Purpose};
 use crate::error::Error;
-use crate::join::{GroupBreak, Tally};
-use crate::merge::{aggregate_rows, pair_rows};
-use crate::plan::Plan;
+use crate::in_order::in_order;
+use crate::join::{GroupBreak, Kept, Tally};
+use crate::plan::{Measure, Plan};
 use crate::report::{Break, BreakHeader};
 use crate::reread::{Reread, choose, place_of};
-use crate::sorter::Sorter;
-use crate::spec::{Duplicates, Rule, Spec};
-use crate::value::read_sorted;
+use crate::sorter::{Merge, Sorter};
+use crate::spec::{Duplicates, Spec, Tolerance};
+use crate::tell::Teller;
 
 /// How many repeated keys an error names.
 const EXAMPLES: usize = 3;
+/// Aggregated groups that are rendered at once.
+const BATCH_GROUPS: usize = 1024;
 
 /// The rows that joining flagged, per source.
 pub(crate) struct Flags {
@@ -56,10 +59,10 @@ impl Finish<'_> {
         let mut chosen = vec![Chosen::default(); self.reread.sources.len()];
         chosen[source] = self.flags.repeated[source].chosen(&reread.blocks[source]);
         let keys = reread.first_keys(&chosen, EXAMPLES, census)?;
-        let show = |mut key: &[u8]| {
-            let parts = plan.key.iter().map(|part| {
+        let show = |key: &[u8]| {
+            let parts = plan.key.iter().zip(Entry::key_of(plan, key)).map(|(part, value)| {
                 let column = &plan.columns[*part];
-                let value = read_sorted(&mut key).map_or("NULL".into(), |value| value.show(column));
+                let value = value.map_or("NULL".into(), |value| value.show(column));
                 format!("{}={value}", column.name)
             });
             parts.collect::<Vec<_>>().join(" ")
@@ -74,7 +77,7 @@ impl Finish<'_> {
         &self,
         tally: &mut Tally,
         census: &mut Census,
-        sink: Option<BreakSink<'_>>,
+        sink: &mut Option<BreakSink<'_>>,
     ) -> Result<Vec<Break>, Error> {
         let (plan, reread) = (self.reread.plan, self.reread);
         if self.spec.verify {
@@ -84,17 +87,37 @@ impl Finish<'_> {
         let group_breaks = std::mem::take(&mut tally.breaks);
         let kept = std::mem::take(&mut tally.kept);
         let kept_all = !self.spec.verify && group_breaks.len() <= self.most_breaks;
+        let told_by_groups = plan.aggregates && kept_all;
+        let sorters = if told_by_groups { Vec::new() } else { self.rows(&kept, census)? };
+        let told = Told { tally: std::mem::take(tally), ..Told::new(plan, reread.sources.len()) };
+        let mut teller = Teller::new(sink, self.header(plan), reread.threads, self.spec.limit, told)?;
+        if told_by_groups {
+            self.tell_groups(group_breaks, census, &mut teller)?;
+        } else {
+            self.tell_rows(Sorter::merge(sorters)?, census, &mut teller)?;
+        }
+        *tally = std::mem::take(&mut teller.told.tally);
+        census.add_broken(&teller.told.broken);
+        if self.spec.verify {
+            self.check_duplicates(tally, census)?;
+        }
+        let Told { mut breaks, pending, .. } = teller.finish()?;
+        self.show_long_texts(&mut breaks, &pending)?;
+        Ok(breaks)
+    }
+
+    /// The rows that are to be decided or listed.
+    fn rows(&self, kept: &Kept, census: &mut Census) -> Result<Vec<Sorter<'_>>, Error> {
+        let reread = self.reread;
+        if self.spec.verify {
+            let all: Vec<Chosen> = reread.blocks.iter().map(|blocks| all_rows(blocks)).collect();
+            return reread.entries(&all, Purpose::Decide);
+        }
         let chosen = |bitmaps: &[Bitmap]| -> Vec<Chosen> {
             bitmaps.iter().zip(reread.blocks).map(|(bitmap, blocks)| bitmap.chosen(blocks)).collect()
         };
-        let mut sorters: Vec<Sorter<'_>> = Vec::new();
-        if self.spec.verify {
-            let all: Vec<Chosen> = reread.blocks.iter().map(|blocks| all_rows(blocks)).collect();
-            sorters = reread.entries(&all, Purpose::Decide)?;
-        } else if !plan.aggregates || !kept_all {
-            sorters = reread.entries(&chosen(&self.flags.undecided), Purpose::Decide)?;
-        }
-        if self.decided && !plan.aggregates {
+        let mut sorters = reread.entries(&chosen(&self.flags.undecided), Purpose::Decide)?;
+        if self.decided && !reread.plan.aggregates {
             let first = reread.first_keys(&chosen(&self.flags.broken), self.spec.limit, census)?;
             let places = |source: usize| {
                 let all = first.values().flatten().filter(move |place| place.0 == source);
@@ -106,34 +129,75 @@ impl Finish<'_> {
             sorters.extend(reread.entries(&listed, Purpose::List)?);
         }
         if !kept.is_empty() {
-            sorters.extend(reread.lean_entries(&chosen(&self.flags.broken), self.long, &kept)?);
+            sorters.extend(reread.lean_entries(&chosen(&self.flags.broken), self.long, kept)?);
         }
-        let mut decider = Decider {
+        Ok(sorters)
+    }
+
+    fn decider<'b>(&'b self, few: &'b Census, wanted: Wanted) -> Decider<'b> {
+        let (plan, sources) = (self.reread.plan, self.reread.sources.len());
+        let told = Told::new(plan, sources);
+        Decider {
             plan,
-            seeds: reread.seeds,
-            sources: self.reread.sources.len(),
-            tally,
-            census,
-            sink,
-            header: self.header(plan),
-            limit: self.spec.limit,
+            seeds: self.reread.seeds,
+            sources,
             long: self.long,
-            breaks: Vec::new(),
-            pending: Vec::new(),
+            few,
+            wanted,
+            told,
+            overflow: None,
+        }
+    }
+
+    /// Decides rows, batches of keys on all threads, and a key with too many rows for one by itself.
+    fn tell_rows(&self, rows: Merge<'_>, few: &Census, teller: &mut Teller<'_>) -> Result<(), Error> {
+        let reread = self.reread;
+        let decision = Decision {
+            aggregates: reread.plan.aggregates,
+            counts: self.spec.verify,
+            progress: reread.progress,
         };
-        if !plan.aggregates {
-            pair_rows(Sorter::merge(sorters)?, &mut decider, self.spec.verify, self.reread.progress)?;
-        } else if kept_all {
-            tell_groups(reread, group_breaks, &mut decider)?;
-        } else {
-            aggregate_rows(Sorter::merge(sorters)?, &mut decider, self.spec.verify, self.reread.progress)?;
+        let (draft, wanted) = (teller.draft(), teller.wanted());
+        let mut cutter = Cutter::new(rows);
+        loop {
+            let decide = |rows| {
+                let mut decider = self.decider(few, wanted);
+                decision.batch(rows, &mut decider)?;
+                Ok(draft.of(decider.told))
+            };
+            in_order(reread.threads, || cutter.keys(), decide, |batch| teller.take(batch))?;
+            let Some(rows) = cutter.long_key() else {
+                return Ok(());
+            };
+            let mut overflow = |told| teller.take(draft.of(told));
+            let mut decider = Decider { overflow: Some(&mut overflow), ..self.decider(few, wanted) };
+            decision.rows(rows, &mut decider)?;
+            let told = decider.told;
+            overflow(told)?;
         }
-        let Decider { mut breaks, pending, .. } = decider;
-        self.show_long_texts(&mut breaks, &pending)?;
-        if self.spec.verify {
-            self.check_duplicates(tally, census)?;
-        }
-        Ok(breaks)
+    }
+
+    /// Reads the keys of broken aggregated groups, and tells of them in order.
+    fn tell_groups(
+        &self,
+        breaks: Vec<GroupBreak>,
+        few: &Census,
+        teller: &mut Teller<'_>,
+    ) -> Result<(), Error> {
+        let (draft, wanted) = (teller.draft(), teller.wanted());
+        let mut sorted = by_key(self.reread, breaks)?.into_iter();
+        let next = || {
+            let batch: Vec<_> = sorted.by_ref().take(BATCH_GROUPS).collect();
+            Ok(Some(batch).filter(|batch| !batch.is_empty()))
+        };
+        let tell = |batch: Vec<(Vec<u8>, GroupBreak)>| {
+            let mut decider = self.decider(few, wanted);
+            for (key, broken) in batch {
+                tell_group(&key, &broken, &mut decider)?;
+            }
+            Ok(draft.of(decider.told))
+        };
+        in_order(self.reread.threads, next, tell, |batch| teller.take(batch))
     }
 
     /// Reads the rows of listed breaks in full, for the long texts that were not needed to decide them.
@@ -151,41 +215,33 @@ impl Finish<'_> {
         let mut rows = Sorter::merge(reread.entries(&chosen, Purpose::List)?)?;
         let mut shown = HashMap::new();
         while let Some(bytes) = rows.next()? {
-            let entry = Entry::new(reread.plan, bytes);
-            shown.insert(
-                (entry.source(), entry.locator()),
-                entry.shown(reread.plan, &entry.values(reread.plan)),
-            );
+            let entry = Entry::new(bytes);
+            shown.insert((entry.source(), entry.locator()), entry.shown(reread.plan));
         }
         for &(at, source, locator) in pending {
             let texts = shown.get(&(source, locator)).ok_or_else(|| reread.changed(source))?;
             for &measure in self.long {
-                breaks[at].cells[measure].values[source] = Some(texts[measure].clone());
+                if let Some(value) = breaks[at].cells[measure].values.get_mut(source) {
+                    *value = Some(texts[measure].clone());
+                }
             }
         }
         Ok(())
     }
 
     fn header(&self, plan: &Plan) -> BreakHeader {
-        let rule = |rule: &Rule| match rule {
-            Rule::Exact => rule.type_name().to_string(),
-            rule => format!("{} {rule}", rule.type_name()),
-        };
+        let tolerance =
+            |measure: &Measure| Tolerance { rule: measure.rule.clone(), allow: measure.allow.clone() };
         BreakHeader {
             sources: self.reread.sources.iter().map(|source| source.name.clone()).collect(),
             key: plan.key.iter().map(|part| plan.columns[*part].name.clone()).collect(),
-            measures: plan.measures.iter().map(|it| (it.name.clone(), rule(&it.rule))).collect(),
+            measures: plan.measures.iter().map(|it| (it.name.clone(), tolerance(it))).collect(),
         }
     }
 }
 
-/// Reads the keys of broken aggregated groups, and tells of them in order.
-fn tell_groups(
-    reread: &Reread<'_>,
-    breaks: Vec<GroupBreak>,
-    decider: &mut Decider<'_, '_>,
-) -> Result<(), Error> {
-    let plan = reread.plan;
+/// Broken aggregated groups in the order of their keys, which are read for it.
+fn by_key(reread: &Reread<'_>, breaks: Vec<GroupBreak>) -> Result<Vec<(Vec<u8>, GroupBreak)>, Error> {
     let shown_by = |broken: &GroupBreak| {
         broken.locators.iter().enumerate().find_map(|(source, locator)| Some((source, (*locator)?)))
     };
@@ -203,17 +259,18 @@ fn tell_groups(
         sorted.push((key, broken));
     }
     sorted.sort_unstable_by(|a, b| a.0.cmp(&b.0));
-    for (key, broken) in sorted {
-        let key = Entry::key_of(plan, &key);
-        for (part, value) in plan.key.iter().zip(&key) {
-            decider.count_broken_value(*part, value.as_ref(), broken.rows);
-        }
-        let by_source: Vec<_> = (broken.locators.iter().enumerate())
-            .map(|(source, locator)| {
-                locator.map(|_| broken.values.iter().map(|values| values[source].clone()).collect())
-            })
-            .collect();
-        decider.aggregates(decider.shown_key(&key), &by_source, true)?;
+    Ok(sorted)
+}
+
+fn tell_group(key: &[u8], broken: &GroupBreak, decider: &mut Decider<'_>) -> Result<(), Error> {
+    let key = Entry::key_of(decider.plan, key);
+    for (part, value) in decider.plan.key.iter().zip(&key) {
+        decider.count_broken_value(*part, value.as_ref(), broken.rows);
     }
-    Ok(())
+    let by_source: Vec<_> = (broken.locators.iter().enumerate())
+        .map(|(source, locator)| {
+            locator.map(|_| broken.values.iter().map(|values| values[source].clone()).collect())
+        })
+        .collect();
+    decider.aggregates(decider.shown_key(&key), &by_source, true).map(drop)
 }

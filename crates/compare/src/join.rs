@@ -72,7 +72,7 @@ impl Tally {
         }
     }
 
-    fn merge(&mut self, other: Self) {
+    pub(crate) fn merge(&mut self, other: Self) {
         self.matched += other.matched;
         self.outside_groups += other.outside_groups;
         self.unmatched_groups += other.unmatched_groups;

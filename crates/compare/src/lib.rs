@@ -1,6 +1,7 @@
 //! Says how N tables differ: Arrow in, a comparison out.
 
 mod aggregate;
+mod batch;
 mod bitmap;
 mod breaks_file;
 mod bucket;
@@ -12,6 +13,8 @@ mod entry;
 mod error;
 mod fingerprint;
 mod finish;
+mod found;
+mod in_order;
 mod ingest;
 mod join;
 mod judge;
@@ -38,6 +41,7 @@ mod sum;
 mod summary;
 mod survey;
 mod table;
+mod tell;
 mod temporal;
 mod text;
 mod tolerance;
@@ -59,6 +63,8 @@ pub use table::*;
 pub use text::near_miss;
 pub use unique::unique_keys;
 
+use std::path::Path;
+
 use run::Run;
 
 /// Says whether `Source::timezone` may be this: an IANA name, or an offset such as `+01:00`.
@@ -69,8 +75,13 @@ pub fn check_timezone(name: &str) -> Result<(), String> {
     temporal::Zone::named(name).map(drop).map_err(|error| error.to_string())
 }
 
-/// Takes every break, in the order of the keys, with what its cells are.
-pub type BreakSink<'a> = &'a mut dyn FnMut(&BreakHeader, &Break) -> Result<(), TableError>;
+/// Where every break goes, in the order of the keys.
+pub enum BreakSink<'a> {
+    /// To whoever is called with each, and with what its cells are.
+    Each(&'a mut dyn FnMut(&BreakHeader, &Break) -> Result<(), TableError>),
+    /// To a file in the format of its extension, see [`BreaksFormat::of`]; it has its name once it is complete.
+    File(&'a Path),
+}
 
 /// Compares the sources as the specification says; every break is told, in the order of the keys.
 ///

@@ -5,26 +5,25 @@ use crate::decide::Decider;
 use crate::entry::Entry;
 use crate::error::Error;
 use crate::progress::Progress;
-use crate::sorter::Merge;
 
 /// Pairs rows key by key; with `counts_keys`, the key report is counted too.
 pub(crate) fn pair_rows(
-    mut entries: Merge<'_>,
-    decider: &mut Decider<'_, '_>,
+    mut next_entry: impl FnMut() -> Result<Option<Entry>, Error>,
+    decider: &mut Decider<'_>,
     counts_keys: bool,
     progress: &Progress,
 ) -> Result<(), Error> {
     let mut key = Key::new(decider.sources);
-    let mut next = next_entry(&mut entries, decider)?;
+    let mut next = next_entry()?;
     while let Some(entry) = next {
         progress.check()?;
         key.rows[entry.source()] += 1;
-        next = next_entry(&mut entries, decider)?;
+        next = next_entry()?;
         let same_key = next.as_ref().is_some_and(|next| next.key() == entry.key());
         let same_cells = same_key && next.as_ref().is_some_and(|next| next.cells() == entry.cells());
         key.push(entry);
         if !same_cells {
-            decider.tally.matched += key.take_equal();
+            decider.told.tally.matched += key.take_equal();
         }
         if !same_key {
             let Key { left, rows, .. } = std::mem::replace(&mut key, Key::new(decider.sources));
@@ -41,17 +40,17 @@ pub(crate) fn pair_rows(
 
 /// Aggregates rows key by key; with `counts`, groups and keys are counted, otherwise only told of.
 pub(crate) fn aggregate_rows(
-    mut entries: Merge<'_>,
-    decider: &mut Decider<'_, '_>,
+    mut next_entry: impl FnMut() -> Result<Option<Entry>, Error>,
+    decider: &mut Decider<'_>,
     counts: bool,
     progress: &Progress,
 ) -> Result<(), Error> {
     let mut aggregators: Vec<Aggregator> =
         (0..decider.sources).map(|_| Aggregator::new(decider.plan, None)).collect();
-    let mut next = next_entry(&mut entries, decider)?;
+    let mut next = next_entry()?;
     while let Some(entry) = next {
         aggregators[entry.source()].add_values(decider.plan, &entry.values(decider.plan));
-        next = next_entry(&mut entries, decider)?;
+        next = next_entry()?;
         if next.as_ref().is_some_and(|next| next.key() == entry.key()) {
             continue;
         }
@@ -69,7 +68,7 @@ pub(crate) fn aggregate_rows(
         }
         if broke {
             let rows = rows.iter().sum();
-            decider.tally.broken_rows += if counts { rows } else { 0 };
+            decider.told.tally.broken_rows += if counts { rows } else { 0 };
             for (part, value) in decider.plan.key.iter().zip(&key) {
                 decider.count_broken_value(*part, value.as_ref(), rows);
             }
@@ -78,14 +77,10 @@ pub(crate) fn aggregate_rows(
     Ok(())
 }
 
-fn next_entry(entries: &mut Merge<'_>, decider: &Decider<'_, '_>) -> Result<Option<Entry>, Error> {
-    Ok(entries.next()?.map(|bytes| Entry::new(decider.plan, bytes)))
-}
-
-fn count_key(decider: &mut Decider<'_, '_>, rows: &[u64]) {
+pub(crate) fn count_key(decider: &mut Decider<'_>, rows: &[u64]) {
     for (source, rows) in rows.iter().enumerate() {
-        decider.tally.distinct_keys[source] += u64::from(*rows > 0);
-        decider.tally.duplicated_keys[source] += u64::from(*rows > 1);
+        decider.told.tally.distinct_keys[source] += u64::from(*rows > 0);
+        decider.told.tally.duplicated_keys[source] += u64::from(*rows > 1);
     }
 }
 

@@ -1,5 +1,7 @@
 //! What a comparison says.
 
+use crate::spec::Tolerance;
+
 /// The answer to a comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Comparison {
@@ -150,8 +152,8 @@ pub struct BreakHeader {
     pub sources: Vec<String>,
     /// The names of the key columns.
     pub key: Vec<String>,
-    /// Each measure's name, and its rule in words: `EXACT`, `ABSOLUTE 0.01`.
-    pub measures: Vec<(String, String)>,
+    /// Each measure's name, and how far its values may be apart.
+    pub measures: Vec<(String, Tolerance)>,
 }
 
 /// One group that is not matched.
@@ -159,6 +161,8 @@ pub struct BreakHeader {
 pub struct Break {
     /// The key, in canonical form; `None` is NULL.
     pub key: Vec<Option<String>>,
+    /// Tells breaks of one key apart: the first is 1.
+    pub occurrence: u64,
     /// Which sources have it.
     pub present: Vec<bool>,
     /// One per measure, in the order of [`Comparison::measures`].

@@ -8,9 +8,10 @@ use arrow_array::RecordBatch;
 use crate::bitmap::Chosen;
 use crate::census::Census;
 use crate::decode::{Decoded, Values, decode};
-use crate::entry::{Purpose, Raw, Row, write_entry, write_key, write_key_up_to};
+use crate::entry::{Purpose, Row, write_entry, write_key, write_key_up_to};
 use crate::error::Error;
 use crate::fingerprint::Seeds;
+use crate::found::Found;
 use crate::ingest::{Block, on_threads, read_error};
 use crate::join::Kept;
 use crate::partition::Budget;
@@ -166,12 +167,12 @@ impl<'a> Reread<'a> {
             self.blocks.iter().map(|blocks| by_part(blocks)).collect();
         let sorter = || Sorter::new(self.sort_bytes / self.threads, self.budget);
         self.read(chosen, &columns, sorter, |sorter, rows| {
-            let raw = Raw::new(self.plan, rows.source, &columns, rows.batch);
+            let found = Found::new(self.plan, rows.source, &columns, rows.batch);
             for (row, &position) in rows.positions.iter().enumerate() {
                 let locator = locator_at(&parts[rows.source][&rows.part], position);
                 let words = kept.get(&(rows.source, locator)).map_or(&[][..], Vec::as_slice);
                 let of = Row { source: rows.source, locator, columns: rows.columns, at: row, long, words };
-                sorter.push(|out| write_entry(self.plan, purpose, &of, &raw, out))?;
+                sorter.push(|out| write_entry(self.plan, purpose, &of, &found, out))?;
             }
             Ok(())
         })
@@ -192,7 +193,8 @@ impl<'a> Reread<'a> {
         let found = self.read(chosen, &columns, start, |(keys, counts, key), rows| {
             for &column in &counted {
                 let count = rows.batch.num_rows();
-                self.seeds.words(column, &rows.columns[column], count, |_, word| counts.tick(column, word));
+                self.seeds
+                    .words(column, &rows.columns[column], count, |_, word| counts.tick(column, word, 1));
             }
             for (row, &position) in rows.positions.iter().enumerate() {
                 // A key whose first parts are beyond the largest kept need not be written to its end.

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::number::{Decimal, NumeralError};
-use crate::spec::{Base, Rule};
+use crate::spec::{Allow, Base, Rule, Tolerance};
 
 /// Why a text is no rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -81,6 +81,26 @@ impl fmt::Display for Rule {
                 write!(f, "{}..{}", display_signed_duration(from), display_signed_duration(to))
             }
         }
+    }
+}
+
+impl Tolerance {
+    /// Writes all of it, as `--tolerance` takes it: `0.01`, `0.5%,base=smaller,allow=5`, `exact,allow=0.1%`.
+    #[must_use]
+    pub fn written(&self, sources: &[String]) -> String {
+        let base = match &self.rule {
+            Rule::Percentage { base: Base::Larger, .. } => ",base=larger".to_owned(),
+            Rule::Percentage { base: Base::Smaller, .. } => ",base=smaller".to_owned(),
+            Rule::Percentage { base: Base::Mean, .. } => ",base=mean".to_owned(),
+            Rule::Percentage { base: Base::Source(source), .. } => format!(",base={}", sources[*source]),
+            Rule::Exact | Rule::Absolute(_) | Rule::Duration { .. } => String::new(),
+        };
+        let allow = match &self.allow {
+            Allow::None => String::new(),
+            Allow::Count(groups) => format!(",allow={groups}"),
+            Allow::Percent(share) => format!(",allow={share}%"),
+        };
+        format!("{}{base}{allow}", self.rule)
     }
 }
 

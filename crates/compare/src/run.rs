@@ -175,7 +175,6 @@ impl<'a> Run<'a> {
             most_breaks: self.most_breaks(plan),
             long: &shape.long,
         };
-        let sink = sink.as_mut().map(|sink| &mut **sink as BreakSink<'_>);
         let breaks = finish.tell(&mut tally, &mut census, sink)?;
         let mut comparison = summary(self.sources, plan, &ingested, &census, &tally, breaks);
         ingested.watch.tell(self.sources, plan, &mut comparison.columns)?;

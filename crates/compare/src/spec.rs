@@ -80,7 +80,7 @@ pub enum Aggregate {
 }
 
 /// How far values may be apart.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Tolerance {
     /// The rule for one group.
     pub rule: Rule,
@@ -89,9 +89,10 @@ pub struct Tolerance {
 }
 
 /// The rule for one group.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Rule {
     /// Equal.
+    #[default]
     Exact,
     /// `|a − b| <= value`.
     Absolute(Decimal),

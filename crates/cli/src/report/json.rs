@@ -147,6 +147,7 @@ struct Concentration<'a> {
 #[derive(serde::Serialize)]
 struct BreakEntry<'a> {
     key: Pairs<'a, Option<&'a str>>,
+    occurrence: u64,
     status: &'static str,
     present_in: Vec<&'a str>,
     measures: Vec<BrokenMeasure<'a>>,
@@ -248,6 +249,7 @@ fn break_entry<'a>(comparison: &'a Comparison, found: &'a Break) -> BreakEntry<'
         key: Pairs(
             comparison.key.iter().map(String::as_str).zip(found.key.iter().map(Option::as_deref)).collect(),
         ),
+        occurrence: found.occurrence,
         status: if is_outside { "outside" } else { "unmatched" },
         present_in: names().zip(&found.present).filter(|&(_, &has)| has).map(|(name, _)| name).collect(),
         measures,
@@ -428,6 +430,7 @@ mod tests {
                 "txn_id": "T-1",
                 "account": "DE|01"
               },
+              "occurrence": 1,
               "status": "outside",
               "present_in": [
                 "ledger",
@@ -467,6 +470,7 @@ mod tests {
                 "txn_id": "T-2",
                 "account": null
               },
+              "occurrence": 1,
               "status": "outside",
               "present_in": [
                 "ledger",
@@ -493,6 +497,7 @@ mod tests {
                 "txn_id": "T-3",
                 "account": "DE02"
               },
+              "occurrence": 1,
               "status": "unmatched",
               "present_in": [
                 "bank"

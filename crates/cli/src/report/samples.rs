@@ -42,6 +42,7 @@ pub fn wide(format: Format) -> String {
         .collect();
     let found = Break {
         key: vec![Some("T-1 ".repeat(1000)), None],
+        occurrence: 1,
         present: vec![true, true],
         cells: vec![outside([Some(&"a".repeat(1000)), Some(&"b".repeat(1000))], None); 100],
     };
@@ -111,6 +112,7 @@ fn breaks() -> Vec<Break> {
     vec![
         Break {
             key: vec![text("T-1"), text("DE|01")],
+            occurrence: 1,
             present: vec![true, true],
             cells: vec![
                 outside([Some("10.00"), Some("10.03")], Some("0.03")),
@@ -120,6 +122,7 @@ fn breaks() -> Vec<Break> {
         },
         Break {
             key: vec![text("T-2"), None],
+            occurrence: 1,
             present: vec![true, true],
             cells: vec![
                 outside([Some("7.5"), None], None),
@@ -129,6 +132,7 @@ fn breaks() -> Vec<Break> {
         },
         Break {
             key: vec![text("T-3"), text("DE02")],
+            occurrence: 1,
             present: vec![false, true],
             cells: ["1", "2026-02-01", ""]
                 .map(|value| Cell { values: vec![None, Some(text(value))], outside: None })

@@ -144,15 +144,15 @@ fn every_break_goes_to_the_file() {
     let output = place.diff(&with(&["--tolerance", "amount=0.01", "--breaks", "breaks.csv", "--limit", "0"]));
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
     insta::assert_snapshot!(fs::read_to_string(place.path().join("breaks.csv")).unwrap(), @r#"
-    txn_id,status,present_in,column,ledger,bank,difference,tolerance,rule
-    1,outside,"ledger, bank",amount,10.00,10.05,0.05,0.01,ABSOLUTE 0.01: ledger against bank
-    3,unmatched,ledger,amount,30.00,,,0.01,absent from bank
-    3,unmatched,ledger,ccy,USD,,,,absent from bank
-    3,unmatched,ledger,note,c,,,,absent from bank
-    4,outside,"ledger, bank",note,,"",,,EXACT: ledger against bank
-    5,unmatched,bank,amount,,50.00,,0.01,absent from ledger
-    5,unmatched,bank,ccy,,USD,,,absent from ledger
-    5,unmatched,bank,note,,e,,,absent from ledger
+    txn_id,occurrence,status,present_in,column,ledger,bank,difference,tolerance,rule
+    1,1,outside,"ledger, bank",amount,10.00,10.05,0.05,0.01,ABSOLUTE 0.01: ledger against bank
+    3,1,unmatched,ledger,amount,30.00,,,0.01,absent from bank
+    3,1,unmatched,ledger,ccy,USD,,,,absent from bank
+    3,1,unmatched,ledger,note,c,,,,absent from bank
+    4,1,outside,"ledger, bank",note,,"",,,EXACT: ledger against bank
+    5,1,unmatched,bank,amount,,50.00,,0.01,absent from ledger
+    5,1,unmatched,bank,ccy,,USD,,,absent from ledger
+    5,1,unmatched,bank,note,,e,,,absent from ledger
     "#);
     assert_eq!(fs::read_dir(place.path()).unwrap().count(), 3);
 }
@@ -164,7 +164,7 @@ fn a_break_file_without_breaks_has_the_columns() {
     assert!(place.shown(&[&sources[..], &["--breaks", "breaks.csv"]].concat()).starts_with("exit 0\n"));
     assert_eq!(
         fs::read_to_string(place.path().join("breaks.csv")).unwrap(),
-        "txn_id,status,present_in,column,one,two,difference,tolerance,rule\n"
+        "txn_id,occurrence,status,present_in,column,one,two,difference,tolerance,rule\n"
     );
 }
 
@@ -207,8 +207,8 @@ fn a_rule_that_was_not_used_is_not_claimed() {
     let output = place.diff(&[&sources[..], &["--tolerance", "x=0.1", "--breaks", "breaks.csv"]].concat());
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
     insta::assert_snapshot!(fs::read_to_string(place.path().join("breaks.csv")).unwrap(), @r#"
-    id,status,present_in,column,a,b,difference,tolerance,rule
-    2,outside,"a, b",x,6,seven,,,EXACT: a against b
+    id,occurrence,status,present_in,column,a,b,difference,tolerance,rule
+    2,1,outside,"a, b",x,6,seven,,,EXACT: a against b
     "#);
 }
 

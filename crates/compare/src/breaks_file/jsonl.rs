@@ -1,48 +1,37 @@
 //! Break files as JSON lines.
 
-use std::io::{self, Write};
-
-/// Writes one object per line, every value a string or null, always in the same order.
-pub(super) struct Sink<W> {
-    output: W,
-    names: Vec<String>,
+/// Appends an object, every value a string or null, always in the same order; names are quoted already.
+pub(super) fn line(names: &[Vec<u8>], row: &[Option<&str>], out: &mut Vec<u8>) {
+    let mut separator = b'{';
+    for (name, field) in names.iter().zip(row) {
+        out.push(separator);
+        out.extend(name);
+        out.push(b':');
+        match field {
+            Some(text) => quote(text, out),
+            None => out.extend(b"null"),
+        }
+        separator = b',';
+    }
+    out.extend(b"}\n");
 }
 
-impl<W: Write> Sink<W> {
-    pub(super) fn start(output: W, header: &[String]) -> Self {
-        let names = header.iter().map(|name| quoted(name)).collect();
-        Self { output, names }
+/// Appends a text as a JSON string.
+pub(super) fn quote(text: &str, out: &mut Vec<u8>) {
+    out.push(b'"');
+    let is_plain = |byte: &u8| *byte >= b' ' && !matches!(byte, b'"' | b'\\');
+    if text.as_bytes().iter().all(is_plain) {
+        out.extend(text.as_bytes());
+    } else {
+        text.bytes().for_each(|byte| match byte {
+            b'"' => out.extend(b"\\\""),
+            b'\\' => out.extend(b"\\\\"),
+            b'\n' => out.extend(b"\\n"),
+            b'\r' => out.extend(b"\\r"),
+            b'\t' => out.extend(b"\\t"),
+            control if control < b' ' => out.extend(format!("\\u{control:04x}").into_bytes()),
+            other => out.push(other),
+        });
     }
-
-    pub(super) fn write(&mut self, row: &[Option<&str>]) -> io::Result<()> {
-        let mut separator = '{';
-        for (name, field) in self.names.iter().zip(row) {
-            let value = field.map_or_else(|| "null".to_owned(), quoted);
-            write!(self.output, "{separator}{name}:{value}")?;
-            separator = ',';
-        }
-        self.output.write_all(b"}\n")
-    }
-
-    pub(super) fn finish(self) -> W {
-        self.output
-    }
-}
-
-fn quoted(text: &str) -> String {
-    let mut json = String::with_capacity(text.len() + 2);
-    json.push('"');
-    for character in text.chars() {
-        match character {
-            '"' => json.push_str("\\\""),
-            '\\' => json.push_str("\\\\"),
-            '\n' => json.push_str("\\n"),
-            '\r' => json.push_str("\\r"),
-            '\t' => json.push_str("\\t"),
-            control if control < ' ' => json.extend([format!("\\u{:04x}", u32::from(control))]),
-            other => json.push(other),
-        }
-    }
-    json.push('"');
-    json
+    out.push(b'"');
 }

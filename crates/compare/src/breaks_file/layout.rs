@@ -1,21 +1,27 @@
 //! The columns of a break file and the lines of one break.
 
-use std::io;
-
 use crate::report::{Break, BreakHeader, Cell};
+use crate::spec::Tolerance;
 
 /// The columns that every break file has, besides the key and the sources.
-const FIXED: [&str; 6] = ["status", "present_in", "column", "difference", "tolerance", "rule"];
+const FIXED: [&str; 7] = ["occurrence", "status", "present_in", "column", "difference", "tolerance", "rule"];
 
 struct Measure {
     name: String,
-    /// `EXACT`, or the type and the tolerance: `ABSOLUTE 0.01`.
+    /// As `--tolerance` takes it: `0.5%,base=larger`; none when exact and nothing allowed.
+    tolerance: Option<String>,
+    /// The type and the tolerance: `EXACT`, `ABSOLUTE 0.01`.
     rule: String,
 }
 
 impl Measure {
-    fn tolerance(&self) -> Option<&str> {
-        self.rule.split_once(' ').map(|(_, tolerance)| tolerance)
+    fn new(name: &str, tolerance: &Tolerance, sources: &[String]) -> Self {
+        let written = (*tolerance != Tolerance::default()).then(|| tolerance.written(sources));
+        let rule = match &written {
+            None => tolerance.rule.type_name().to_owned(),
+            Some(written) => format!("{} {written}", tolerance.rule.type_name()),
+        };
+        Self { name: name.to_owned(), tolerance: written, rule }
     }
 }
 
@@ -26,12 +32,22 @@ pub(super) struct Layout {
     measures: Vec<Measure>,
 }
 
+/// What the lines of a break have in common.
+struct Group<'a> {
+    found: &'a Break,
+    occurrence: &'a str,
+    status: &'a str,
+    present: &'a str,
+}
+
 impl Layout {
     pub(super) fn new(header: &BreakHeader) -> Self {
+        let BreakHeader { sources, key, measures } = header;
+        let measure = |(name, tolerance): &(String, Tolerance)| Measure::new(name, tolerance, sources);
         Self {
-            columns: columns(&header.sources, &header.key),
-            sources: header.sources.clone(),
-            measures: (header.measures.iter().cloned()).map(|(name, rule)| Measure { name, rule }).collect(),
+            columns: columns(sources, key),
+            sources: sources.clone(),
+            measures: measures.iter().map(measure).collect(),
         }
     }
 
@@ -39,58 +55,48 @@ impl Layout {
         &self.columns
     }
 
-    pub(super) fn measure_count(&self) -> usize {
-        self.measures.len()
-    }
-
-    pub(super) fn each_row(
-        &self,
-        found: &Break,
-        mut write: impl FnMut(&[Option<&str>]) -> io::Result<()>,
-    ) -> io::Result<()> {
-        let present = self.names(found, true);
+    pub(super) fn each_row(&self, found: &Break, mut write: impl FnMut(&[Option<&str>])) {
+        let (occurrence, present) = (found.occurrence.to_string(), self.names(found, true));
+        let status = if found.is_outside() { "outside" } else { "unmatched" };
+        let group = Group { found, occurrence: &occurrence, status, present: &present };
         if !found.is_outside() {
             let rule = format!("absent from {}", self.names(found, false));
             let mut line = |measure: Option<(&Measure, &Cell)>| {
-                write(&self.row(found, "unmatched", &present, measure, None, &rule))
+                write(&self.row(&group, measure, None, &rule));
             };
             if self.measures.is_empty() {
                 return line(None);
             }
-            return self.measures.iter().zip(&found.cells).try_for_each(|measure| line(Some(measure)));
+            return self.measures.iter().zip(&found.cells).for_each(|measure| line(Some(measure)));
         }
         for (measure, cell) in self.measures.iter().zip(&found.cells) {
             let Some(outside) = &cell.outside else {
                 continue;
             };
             let (first, second) = outside.pair;
-            let rule = format!("{}: {} against {}", measure.rule, self.sources[first], self.sources[second]);
-            let difference = outside.difference.as_deref();
-            let measure = Some((measure, cell));
-            write(&self.row(found, "outside", &present, measure, difference, &rule))?;
+            let rule =
+                [&measure.rule, ": ", &self.sources[first], " against ", &self.sources[second]].concat();
+            write(&self.row(&group, Some((measure, cell)), outside.difference.as_deref(), &rule));
         }
-        Ok(())
     }
 
     fn row<'a>(
         &self,
-        found: &'a Break,
-        status: &'a str,
-        present: &'a str,
+        group: &Group<'a>,
         measure: Option<(&'a Measure, &'a Cell)>,
         difference: Option<&'a str>,
         rule: &'a str,
     ) -> Vec<Option<&'a str>> {
         let mut row: Vec<Option<&str>> = Vec::with_capacity(self.columns.len());
-        row.extend(found.key.iter().map(Option::as_deref));
-        row.extend([Some(status), Some(present)]);
+        row.extend(group.found.key.iter().map(Option::as_deref));
+        row.extend([group.occurrence, group.status, group.present].map(Some));
         row.push(measure.map(|(column, _)| column.name.as_str()));
         row.extend((0..self.sources.len()).map(|source| {
             let (_, cell) = measure?;
             cell.values[source].as_ref()?.as_deref()
         }));
         row.push(difference);
-        row.push(measure.and_then(|(column, _)| column.tolerance()));
+        row.push(measure.and_then(|(column, _)| column.tolerance.as_deref()));
         row.push(Some(rule));
         row
     }
@@ -109,8 +115,8 @@ fn columns(sources: &[String], key: &[String]) -> Vec<String> {
     let mut taken: Vec<String> = FIXED.map(str::to_owned).to_vec();
     let sources: Vec<String> = (sources.iter()).map(|name| free_name(name, "_source", &mut taken)).collect();
     let key = key.iter().map(|name| free_name(name, "_key", &mut taken));
-    let [status, present_in, column, rest @ ..] = FIXED.map(str::to_owned);
-    key.chain([status, present_in, column]).chain(sources).chain(rest).collect()
+    let [occurrence, status, present_in, column, rest @ ..] = FIXED.map(str::to_owned);
+    key.chain([occurrence, status, present_in, column]).chain(sources).chain(rest).collect()
 }
 
 fn free_name(name: &str, suffix: &str, taken: &mut Vec<String>) -> String {

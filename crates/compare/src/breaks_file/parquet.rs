@@ -4,78 +4,155 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use arrow_array::builder::StringBuilder;
-use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::{DataType, Field, Schema};
+use arrow_select::concat::concat;
 use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_writer::{
+    ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves,
+};
 use parquet::basic::Compression;
+use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
 
 use super::parquet_error;
 
-const BATCH_ROWS: usize = 4096;
-const BATCH_BYTES: usize = 8 << 20;
 const ROW_GROUP_ROWS: usize = 64 << 10;
-const ROW_GROUP_BYTES: usize = 64 << 20;
+const ROW_GROUP_BYTES: usize = 16 << 20;
 
-/// Writes text columns in row groups that are bounded in rows and in bytes.
+/// Some rows of text columns.
+pub(super) struct Columns(Vec<StringBuilder>);
+
+impl Columns {
+    pub(super) fn new(count: usize) -> Self {
+        Self((0..count).map(|_| StringBuilder::new()).collect())
+    }
+
+    pub(super) fn push(&mut self, row: &[Option<&str>]) {
+        self.0.iter_mut().zip(row).for_each(|(column, field)| column.append_option(*field));
+    }
+
+    pub(super) fn finish(self) -> Vec<ArrayRef> {
+        self.0.into_iter().map(|mut column| Arc::new(column.finish()) as ArrayRef).collect()
+    }
+}
+
+/// Writes text columns in row groups that depend on the rows alone, not on how they were cut into batches.
 pub(super) struct Sink<W: Write + Send> {
-    schema: SchemaRef,
-    columns: Vec<StringBuilder>,
+    fields: Vec<Field>,
+    threads: usize,
+    writer: SerializedFileWriter<W>,
+    factory: ArrowRowGroupWriterFactory,
+    groups: usize,
+    /// The rows of the next row group: batches of columns.
+    batches: Vec<Vec<ArrayRef>>,
     rows: usize,
     bytes: usize,
-    writer: ArrowWriter<W>,
 }
 
 impl<W: Write + Send> Sink<W> {
-    pub(super) fn start(output: W, header: &[String]) -> io::Result<Self> {
+    pub(super) fn start(output: W, header: &[String], threads: usize) -> io::Result<Self> {
         let fields: Vec<Field> = header.iter().map(|name| Field::new(name, DataType::Utf8, true)).collect();
-        let schema = Arc::new(Schema::new(fields));
         // The library's version would otherwise be part of the file, and change its bytes.
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
-            .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
             .set_created_by("trueup".to_owned())
             .build();
-        let writer =
-            ArrowWriter::try_new(output, Arc::clone(&schema), Some(properties)).map_err(parquet_error)?;
-        Ok(Self {
-            schema,
-            columns: header.iter().map(|_| StringBuilder::new()).collect(),
-            rows: 0,
-            bytes: 0,
-            writer,
-        })
+        let schema = Arc::new(Schema::new(fields.clone()));
+        let (writer, factory) = ArrowWriter::try_new(output, schema, Some(properties))
+            .and_then(ArrowWriter::into_serialized_writer)
+            .map_err(parquet_error)?;
+        Ok(Self { fields, threads, writer, factory, groups: 0, batches: Vec::new(), rows: 0, bytes: 0 })
     }
 
-    pub(super) fn write(&mut self, row: &[Option<&str>]) -> io::Result<()> {
-        for (column, field) in self.columns.iter_mut().zip(row) {
-            column.append_option(*field);
-            self.bytes += field.map_or(0, str::len);
+    /// Adds some rows.
+    pub(super) fn append(&mut self, mut columns: Vec<ArrayRef>) -> io::Result<()> {
+        loop {
+            let rows = columns[0].len();
+            let bytes = columns.iter().map(|column| text_bytes(column, rows)).sum::<usize>();
+            if self.rows + rows < ROW_GROUP_ROWS && self.bytes + bytes < ROW_GROUP_BYTES {
+                self.batches.push(columns);
+                self.rows += rows;
+                self.bytes += bytes;
+                return Ok(());
+            }
+            let fits = |rows: usize| {
+                let bytes: usize = columns.iter().map(|column| text_bytes(column, rows)).sum();
+                self.rows + rows < ROW_GROUP_ROWS && self.bytes + bytes < ROW_GROUP_BYTES
+            };
+            // The first row that fills the group is its last.
+            let numbers: Vec<usize> = (0..rows).collect();
+            let last = numbers.partition_point(|row| fits(row + 1)) + 1;
+            self.batches.push(columns.iter().map(|column| column.slice(0, last)).collect());
+            self.write_group()?;
+            columns = columns.iter().map(|column| column.slice(last, rows - last)).collect();
         }
-        self.rows += 1;
-        if self.rows >= BATCH_ROWS || self.bytes >= BATCH_BYTES {
-            self.flush()?;
-        }
-        Ok(())
     }
 
-    fn flush(&mut self) -> io::Result<()> {
-        let columns: Vec<ArrayRef> =
-            (self.columns.iter_mut()).map(|column| Arc::new(column.finish()) as ArrayRef).collect();
-        self.rows = 0;
-        self.bytes = 0;
-        let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns).map_err(io::Error::other)?;
-        self.writer.write(&batch).map_err(parquet_error)?;
-        if self.writer.in_progress_size() >= ROW_GROUP_BYTES {
-            self.writer.flush().map_err(parquet_error)?;
+    fn write_group(&mut self) -> io::Result<()> {
+        let batches = std::mem::take(&mut self.batches);
+        (self.rows, self.bytes) = (0, 0);
+        let writers = self.factory.create_column_writers(self.groups).map_err(parquet_error)?;
+        self.groups += 1;
+        let mut jobs: Vec<(usize, &Field, ArrowColumnWriter)> = (self.fields.iter().zip(writers).enumerate())
+            .map(|(column, (field, writer))| (column, field, writer))
+            .collect();
+        let mut chunks: Vec<(usize, Result<ArrowColumnChunk, ParquetError>)> = Vec::new();
+        std::thread::scope(|scope| {
+            let each = jobs.len().div_ceil(self.threads);
+            let mut threads = Vec::new();
+            while !jobs.is_empty() {
+                let own = jobs.split_off(jobs.len().saturating_sub(each));
+                let batches = &batches;
+                let encode = move || -> Vec<_> {
+                    own.into_iter()
+                        .map(|(column, field, writer)| (column, encode(column, field, writer, batches)))
+                        .collect()
+                };
+                threads.push(scope.spawn(encode));
+            }
+            for thread in threads {
+                match thread.join() {
+                    Ok(encoded) => chunks.extend(encoded),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+        });
+        chunks.sort_unstable_by_key(|(column, _)| *column);
+        let mut group = self.writer.next_row_group().map_err(parquet_error)?;
+        for (_, chunk) in chunks {
+            chunk.and_then(|chunk| chunk.append_to_row_group(&mut group)).map_err(parquet_error)?;
         }
-        Ok(())
+        group.close().map(drop).map_err(parquet_error)
     }
 
     pub(super) fn finish(mut self) -> io::Result<W> {
         if self.rows > 0 {
-            self.flush()?;
+            self.write_group()?;
         }
         self.writer.into_inner().map_err(parquet_error)
     }
+}
+
+/// Encodes a column of a row group in one piece: where it is cut into pages must not depend on the batches.
+fn encode(
+    column: usize,
+    field: &Field,
+    mut writer: ArrowColumnWriter,
+    batches: &[Vec<ArrayRef>],
+) -> Result<ArrowColumnChunk, ParquetError> {
+    let pieces: Vec<&dyn Array> = batches.iter().map(|batch| batch[column].as_ref()).collect();
+    let whole = concat(&pieces)?;
+    for leaf in compute_leaves(field, &whole)? {
+        writer.write(&leaf)?;
+    }
+    writer.close()
+}
+
+/// The text in the first rows of a column.
+fn text_bytes(column: &ArrayRef, rows: usize) -> usize {
+    let offsets = column.as_string::<i32>().value_offsets();
+    usize::try_from(offsets[rows] - offsets[0]).unwrap_or_default()
 }

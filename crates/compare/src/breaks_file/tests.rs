@@ -7,26 +7,34 @@ use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, RecordBatch};
 
-use super::{BreaksFile, BreaksFileError, BreaksFormat};
+use super::{BreaksFile, BreaksFormat};
 use crate::report::{Break, BreakHeader, Cell, Outside};
+use crate::rule::parse_rule;
+use crate::spec::{Allow, Base, Rule, Tolerance};
 
 fn names(names: &[&str]) -> Vec<String> {
     names.iter().map(|&name| name.to_owned()).collect()
 }
 
-const MEASURES: [(&str, &str); 2] = [("amount", "ABSOLUTE 0.01"), ("note", "EXACT")];
+const MEASURES: [(&str, &str); 2] = [("amount", "0.01"), ("note", "exact")];
 
 fn header(measures: &[(&str, &str)]) -> BreakHeader {
     BreakHeader {
         sources: names(&["ledger", "bank"]),
         key: names(&["id", "status"]),
-        measures: measures.iter().map(|&(name, rule)| (name.to_owned(), rule.to_owned())).collect(),
+        measures: measures
+            .iter()
+            .map(|&(name, rule)| {
+                (name.to_owned(), Tolerance { rule: parse_rule(rule).unwrap(), allow: Allow::None })
+            })
+            .collect(),
     }
 }
 
 fn outside() -> Break {
     Break {
         key: vec![Some("T,1".to_owned()), None],
+        occurrence: 1,
         present: vec![true, true],
         cells: vec![
             Cell {
@@ -44,6 +52,7 @@ fn outside() -> Break {
 fn unmatched() -> Break {
     Break {
         key: vec![Some("T\"2\n".to_owned()), Some(String::new())],
+        occurrence: 2,
         present: vec![false, true],
         cells: vec![
             Cell { values: vec![None, Some(Some("1".to_owned()))], outside: None },
@@ -53,11 +62,15 @@ fn unmatched() -> Break {
 }
 
 fn written(file: &str, measures: &[(&str, &str)], breaks: &[Break]) -> Vec<u8> {
+    written_by(file, &header(measures), breaks, 1, 1000)
+}
+
+fn written_by(file: &str, header: &BreakHeader, breaks: &[Break], threads: usize, batch: usize) -> Vec<u8> {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join(file);
-    let mut file = BreaksFile::create(&path, &header(measures)).unwrap();
-    for found in breaks {
-        file.write(found).unwrap();
+    let (mut file, renderer) = BreaksFile::create(&path, header, threads).unwrap();
+    for batch in breaks.chunks(batch) {
+        file.append(renderer.render(batch)).unwrap();
     }
     assert!(!path.exists(), "the name is taken only at the end");
     file.finish().unwrap();
@@ -68,12 +81,34 @@ fn written(file: &str, measures: &[(&str, &str)], breaks: &[Break]) -> Vec<u8> {
 #[test]
 fn csv_tells_null_from_the_empty_text() {
     let csv = written("b.csv", &MEASURES, &[outside(), unmatched()]);
-    let expected = "id,status_key,status,present_in,column,ledger,bank,difference,tolerance,rule\n\
-        \"T,1\",,outside,\"ledger, bank\",amount,10.00,10.03,0.03,0.01,ABSOLUTE 0.01: ledger against bank\n\
-        \"T,1\",,outside,\"ledger, bank\",note,\"\",,,,EXACT: ledger against bank\n\
-        \"T\"\"2\n\",\"\",unmatched,bank,amount,,1,,0.01,absent from ledger\n\
-        \"T\"\"2\n\",\"\",unmatched,bank,note,,,,,absent from ledger\n";
+    let expected = "id,status_key,occurrence,status,present_in,column,ledger,bank,difference,tolerance,rule\n\
+        \"T,1\",,1,outside,\"ledger, bank\",amount,10.00,10.03,0.03,0.01,ABSOLUTE 0.01: ledger against bank\n\
+        \"T,1\",,1,outside,\"ledger, bank\",note,\"\",,,,EXACT: ledger against bank\n\
+        \"T\"\"2\n\",\"\",2,unmatched,bank,amount,,1,,0.01,absent from ledger\n\
+        \"T\"\"2\n\",\"\",2,unmatched,bank,note,,,,,absent from ledger\n";
     assert_eq!(String::from_utf8(csv).unwrap(), expected);
+}
+
+#[test]
+fn the_rule_is_whole() {
+    let percentage = |base| Rule::Percentage { value: "0.5".parse().unwrap(), base };
+    let cases = [
+        (Rule::Exact, Allow::None, ",EXACT"),
+        (Rule::Exact, Allow::Count(5), "\"exact,allow=5\",\"EXACT exact,allow=5"),
+        (percentage(Base::Larger), Allow::None, "\"0.5%,base=larger\",\"PERCENTAGE 0.5%,base=larger"),
+        (
+            percentage(Base::Source(1)),
+            Allow::Percent("0.1".parse().unwrap()),
+            "\"0.5%,base=bank,allow=0.1%\",\"PERCENTAGE 0.5%,base=bank,allow=0.1%",
+        ),
+    ];
+    for (rule, allow, expected) in cases {
+        let mut header = header(&MEASURES);
+        header.measures[0].1 = Tolerance { rule, allow };
+        let csv = String::from_utf8(written_by("b.csv", &header, &[outside()], 1, 1)).unwrap();
+        let line = csv.lines().nth(1).unwrap();
+        assert!(line.contains(&format!(",0.03,{expected}: ledger against bank")), "{line}");
+    }
 }
 
 #[test]
@@ -83,17 +118,20 @@ fn json_lines_have_null_and_escapes() {
     let mut without_measures = unmatched();
     without_measures.cells.clear();
     let json = written("b.jsonl", &[], &[without_measures]);
-    let expected = "{\"id\":\"T\\\"2\\n\",\"status_key\":\"\",\"status\":\"unmatched\",\"present_in\":\"bank\",\
+    let expected = "{\"id\":\"T\\\"2\\n\",\"status_key\":\"\",\"occurrence\":\"2\",\"status\":\"unmatched\",\"present_in\":\"bank\",\
         \"column\":null,\"ledger\":null,\"bank\":null,\"difference\":null,\"tolerance\":null,\
         \"rule\":\"absent from ledger\"}\n";
     assert_eq!(String::from_utf8(json).unwrap(), expected);
 }
 
 #[test]
-fn parquet_reads_back_and_repeats_byte_for_byte() {
+fn parquet_reads_back_and_is_the_same_whatever_the_batches() {
     let breaks: Vec<Break> = [outside(), unmatched()].into_iter().cycle().take(40_001).collect();
     let bytes = written("b.parquet", &MEASURES, &breaks);
-    assert!(bytes == written("b.parquet", &MEASURES, &breaks));
+    for (threads, batch) in [(2, 1000), (1, 7), (3, 40_001), (20, 16_384)] {
+        let again = written_by("b.parquet", &header(&MEASURES), &breaks, threads, batch);
+        assert!(bytes == again, "{threads} threads, batches of {batch}");
+    }
 
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(&bytes).unwrap();
@@ -115,6 +153,7 @@ fn parquet_reads_back_and_repeats_byte_for_byte() {
         [
             some("T,1"),
             None,
+            some("1"),
             some("outside"),
             some("ledger, bank"),
             some("note"),
@@ -132,12 +171,8 @@ fn a_file_that_is_not_finished_leaves_nothing() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("b.csv");
     BreaksFile::check(&path).unwrap();
-    let mut file = BreaksFile::create(&path, &header(&MEASURES)).unwrap();
-    file.write(&outside()).unwrap();
-    let mut odd = outside();
-    odd.cells.pop();
-    let refused = file.write(&odd).unwrap_err();
-    assert!(matches!(refused, BreaksFileError::MeasureCount { expected: 2, found: 1 }));
+    let (mut file, renderer) = BreaksFile::create(&path, &header(&MEASURES), 1).unwrap();
+    file.append(renderer.render(&[outside()])).unwrap();
     drop(file);
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
 }

@@ -1,7 +1,7 @@
 //! A comparison that is told to stop does, at any time, and cleans up.
 
 use arrow_array::RecordBatch;
-use trueup_compare::{Break, BreakHeader, Error, Progress, TableError};
+use trueup_compare::{Break, BreakHeader, BreakSink, Error, Progress, TableError};
 
 use crate::ledger::{ledger, sides};
 use crate::stage::{CALM, Cue, Moment, Stage, Staged, by_id};
@@ -16,7 +16,7 @@ fn is_cancelled(
     let temp = tempfile::tempdir().expect("a temporary directory");
     let tables = [Staged::new(&sides[0], CALM), Staged::new(&sides[1], cue)];
     let stage = Stage { spec: &by_id(), memory: 2 << 20, threads: 2, temp_dir: temp.path(), progress };
-    let outcome = stage.compare([&tables[0], &tables[1]], sink);
+    let outcome = stage.compare([&tables[0], &tables[1]], BreakSink::Each(sink));
     assert!(matches!(outcome, Err(Error::Cancelled)), "{outcome:?}");
     assert_eq!(temp.path().read_dir().expect("the directory").count(), 0, "files are left");
 }

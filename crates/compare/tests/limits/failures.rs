@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use arrow_array::RecordBatch;
 use trueup_compare::{
-    Aggregate, Comparison, Error, Limits, Measure, MemoryTable, Progress, Source, Spec, compare,
+    Aggregate, BreakSink, Comparison, Error, Limits, Measure, MemoryTable, Progress, Source, Spec, compare,
 };
 
 use crate::ledger::{ledger, sides};
@@ -21,7 +21,7 @@ fn against_as(spec: &Spec, left: &RecordBatch, right: &Staged<'_>) -> Result<Com
     let temp = tempfile::tempdir().expect("a temporary directory");
     let stage =
         Stage { spec, memory: 64 << 20, threads: 3, temp_dir: temp.path(), progress: &Progress::new(2) };
-    stage.compare([&Staged::new(left, CALM), right], &mut |_, _| Ok(()))
+    stage.compare([&Staged::new(left, CALM), right], BreakSink::Each(&mut |_, _| Ok(())))
 }
 
 #[test]
@@ -117,6 +117,7 @@ fn a_sink_that_refuses_ends_the_comparison() {
     };
     let sides = sides(20_000);
     let tables = sides.each_ref().map(|side| Staged::new(side, CALM));
-    let outcome = stage.compare([&tables[0], &tables[1]], &mut |_, _| Err("the disk is full".into()));
+    let outcome =
+        stage.compare([&tables[0], &tables[1]], BreakSink::Each(&mut |_, _| Err("the disk is full".into())));
     assert!(matches!(outcome, Err(Error::Breaks(_))), "{outcome:?}");
 }

@@ -8,8 +8,8 @@ use arrow_array::{BooleanArray, RecordBatch};
 use arrow_schema::SchemaRef;
 use arrow_select::filter::filter_record_batch;
 use trueup_compare::{
-    Break, BreakHeader, Comparison, Error, Limits, Part, Progress, Scan, Selection, Source, Spec, Table,
-    TableError, compare,
+    Break, BreakHeader, BreakSink, Comparison, Error, Limits, Part, Progress, Scan, Selection, Source, Spec,
+    Table, TableError, compare,
 };
 
 /// Rows of a part: enough parts for every thread to get some.
@@ -122,11 +122,7 @@ pub struct Stage<'a> {
 
 impl Stage<'_> {
     /// Compares tables called `left` and `right`, telling of every break.
-    pub fn compare(
-        &self,
-        tables: [&dyn Table; 2],
-        sink: &mut dyn FnMut(&BreakHeader, &Break) -> Result<(), TableError>,
-    ) -> Result<Comparison, Error> {
+    pub fn compare(&self, tables: [&dyn Table; 2], sink: BreakSink<'_>) -> Result<Comparison, Error> {
         let sources = [("left", tables[0]), ("right", tables[1])].map(|(name, table)| Source {
             name: name.into(),
             table,
@@ -143,10 +139,11 @@ impl Stage<'_> {
     pub fn answer(&self, sides: &[RecordBatch; 2]) -> Result<(Comparison, Vec<Break>), Error> {
         let tables = sides.each_ref().map(|side| Staged::new(side, CALM));
         let mut breaks = Vec::new();
-        let comparison = self.compare([&tables[0], &tables[1]], &mut |_, found| {
+        let mut keep = |_: &BreakHeader, found: &Break| {
             breaks.push(found.clone());
             Ok(())
-        })?;
+        };
+        let comparison = self.compare([&tables[0], &tables[1]], BreakSink::Each(&mut keep))?;
         Ok((comparison, breaks))
     }
 }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use trueup_compare::{
-    Break, BreakHeader, Comparison, Limits, MemoryTable, Progress, Source, Spec, Tuning, compare_tuned,
+    Break, BreakHeader, BreakSink, Comparison, Limits, MemoryTable, Progress, Source, Spec, Tuning,
+    compare_tuned,
 };
 
 use crate::tables::Case;
@@ -44,7 +45,7 @@ pub fn run_as(spec: &Spec, case: &Case, way: &Way, random: &mut Random) -> Run {
         breaks.push(found.clone());
         Ok(())
     };
-    let comparison = compare_case(spec, case, way, random, Some(&mut keep))?;
+    let comparison = compare_case(spec, case, way, random, Some(BreakSink::Each(&mut keep)))?;
     Ok((comparison, breaks))
 }
 
@@ -58,7 +59,7 @@ fn compare_case(
     case: &Case,
     way: &Way,
     random: &mut Random,
-    sink: Option<trueup_compare::BreakSink<'_>>,
+    sink: Option<BreakSink<'_>>,
 ) -> Result<Comparison, String> {
     let tables: Vec<MemoryTable> =
         case.sources.iter().map(|sheet| sheet.table(way.shuffled, way.largest_batch, random)).collect();

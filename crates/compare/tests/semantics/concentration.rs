@@ -1,6 +1,6 @@
 //! Where breaks concentrate, found the same way however many there are and whoever asks.
 
-use trueup_compare::{Break, BreakHeader, Comparison};
+use trueup_compare::{Break, BreakHeader, BreakSink, Comparison};
 
 use crate::scene::{Scene, table, texts, whole};
 
@@ -39,7 +39,7 @@ fn every_way(scene: &Scene) -> Comparison {
             told += 1;
             Ok(())
         };
-        assert_eq!(scene.compare(threads, Some(&mut count)).as_ref(), Ok(&plain));
+        assert_eq!(scene.compare(threads, Some(BreakSink::Each(&mut count))).as_ref(), Ok(&plain));
         assert_eq!(told, plain.rows_unmatched);
         assert_eq!(scene.compare(threads, None).as_ref(), Ok(&plain));
     }

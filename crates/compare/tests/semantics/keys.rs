@@ -85,6 +85,9 @@ fn repeated_keys_are_paired_aggregated_or_refused() {
     let pair = breaks.iter().find(|found| found.is_outside()).expect("the pair with one difference");
     assert_eq!(pair.cells[0].values, [Some(Some("20".into())), Some(Some("21".into()))]);
     assert!(pair.cells[1].outside.is_none());
+    let occurrences: Vec<_> =
+        breaks.iter().map(|found| (found.key[0].as_deref(), found.occurrence)).collect();
+    assert_eq!(occurrences, [(Some("1"), 1), (Some("1"), 2)], "one key, two breaks");
 
     let mut scene = Scene::new([left.clone(), right.clone()]);
     scene.spec.duplicates = Some(Duplicates::Error);

@@ -67,7 +67,7 @@ impl Scene {
             breaks.push(found.clone());
             Ok(())
         };
-        let comparison = self.compare(2, Some(&mut keep))?;
+        let comparison = self.compare(2, Some(BreakSink::Each(&mut keep)))?;
         Ok((comparison, breaks))
     }
 

@@ -1,0 +1,72 @@
+//! Values as they were found, where comparing takes them for something else.
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, RecordBatch, StringViewArray};
+
+use crate::decode::plain;
+use crate::plan::{Column, How, Plan};
+
+/// The columns of a batch whose values are shown as they were found rather than in canonical form, by measure.
+pub(crate) struct Found(Vec<Option<StringViewArray>>);
+
+impl Found {
+    /// Of a batch that has the given columns of the plan.
+    pub(crate) fn new(plan: &Plan, source: usize, columns: &[usize], batch: &RecordBatch) -> Self {
+        let found = |measure: &crate::plan::Measure| {
+            let column = measure.column?;
+            let planned = &plan.columns[column];
+            let at = columns.iter().position(|read| *read == column)?;
+            if !differs(planned, source) {
+                return None;
+            }
+            let array = plain(batch.column(at)).ok()?;
+            array.as_string_view_opt().cloned()
+        };
+        Self(plan.measures.iter().map(found).collect())
+    }
+
+    /// Appends what a row is shown as.
+    pub(crate) fn write(&self, row: usize, out: &mut Vec<u8>) {
+        for values in &self.0 {
+            match values {
+                Some(texts) if texts.is_valid(row) => write(texts.value(row), out),
+                _ => out.push(0),
+            }
+        }
+    }
+
+    /// Reads what [`Found::write`] wrote.
+    pub(crate) fn read(mut from: &[u8], measures: usize) -> Vec<Option<&str>> {
+        let mut next = || {
+            let (has_text, rest) = from.split_first()?;
+            from = rest;
+            if *has_text == 0 {
+                return None;
+            }
+            let (length, rest) = from.split_first_chunk()?;
+            let (text, rest) = rest.split_at(u64::from_be_bytes(*length) as usize);
+            from = rest;
+            std::str::from_utf8(text).ok()
+        };
+        (0..measures).map(|_| next()).collect()
+    }
+}
+
+fn write(text: &str, out: &mut Vec<u8>) {
+    out.push(1);
+    out.extend((text.len() as u64).to_be_bytes());
+    out.extend(text.as_bytes());
+}
+
+/// Whether the canonical form of what is compared may be another than what was found.
+fn differs(column: &Column, source: usize) -> bool {
+    match column.readers[source].how {
+        How::Typed | How::Displayed | How::Null => false,
+        How::Text(_) => !column.normalisers.is_empty(),
+        How::TextNumber
+        | How::TextBoolean
+        | How::DeclaredBoolean
+        | How::TextTemporal(_)
+        | How::TextFormat(_) => true,
+    }
+}

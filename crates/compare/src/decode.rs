@@ -229,6 +229,11 @@ fn displayed(array: &ArrayRef, column: &Column) -> Result<StringViewArray, Misfi
     Ok(normalised(&builder.finish(), column))
 }
 
+/// A value that is not NULL as it was found: times in their own precision and zone.
+pub(crate) fn display_found(array: &ArrayRef, row: usize) -> Option<String> {
+    temporal::local(array, row).or_else(|| display_one(array, row).ok())
+}
+
 /// Numbers and times as reports show them, anything else as Arrow does.
 fn display_one(array: &ArrayRef, row: usize) -> Result<String, Misfit> {
     let known =

@@ -12,6 +12,7 @@ pub use format::Format;
 pub use shape::{Order, OrderEvidence, Shape};
 pub(crate) use shape::{Orders, Sighting};
 pub use zone::Zone;
+pub(crate) use zone::offset_at;
 
 const DAY_SECONDS: i64 = 86_400;
 

@@ -14,7 +14,7 @@ use crate::error::ValueProblem;
 use crate::kind::digits;
 use crate::number::{Decimal, Number};
 use crate::plan::{Column, Encoding, How, Reader};
-use crate::temporal::{Moment, OrderEvidence, TemporalKind, display, truncate};
+use crate::temporal::{Moment, OrderEvidence, TemporalKind, display, offset_at, truncate};
 
 const DAY_SECONDS: i64 = 86_400;
 const NANOSECOND_DIGITS: u32 = 9;
@@ -173,4 +173,21 @@ pub(super) fn one(array: &ArrayRef, row: usize) -> Option<String> {
         _ => return None,
     };
     Some(display(ticks(array)?.moment(row), kind))
+}
+
+/// The instant at a row that is not NULL as the clocks of its own zone show it; `None` if the array holds none.
+pub(super) fn local(array: &ArrayRef, row: usize) -> Option<String> {
+    let DataType::Timestamp(_, Some(zone)) = array.data_type() else {
+        return None;
+    };
+    let instant = ticks(array)?.moment(row);
+    let offset = offset_at(zone, instant)?;
+    // An offset from before the time of zones has seconds, and no usual spelling.
+    if offset % 60 != 0 || offset == 0 {
+        return Some(display(instant, TemporalKind::Instant));
+    }
+    let civil = Moment { seconds: instant.seconds.checked_add(offset)?, ..instant };
+    let minutes = offset.abs() / 60;
+    let sign = if offset < 0 { '-' } else { '+' };
+    Some(format!("{}{sign}{:02}:{:02}", display(civil, TemporalKind::Timestamp), minutes / 60, minutes % 60))
 }

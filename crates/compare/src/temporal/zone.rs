@@ -76,12 +76,12 @@ impl Zone {
     }
 
     fn with_changes_of(zone: Tz) -> Self {
-        let first_offset = offset_at(zone, FIRST_SECOND);
+        let first_offset = offset_in(zone, FIRST_SECOND);
         let mut changes = Vec::new();
         let (mut before, mut start) = (first_offset, FIRST_SECOND);
         while start < LAST_SECOND {
             let end = start + STEP_SECONDS;
-            let after = offset_at(zone, end);
+            let after = offset_in(zone, end);
             if after != before {
                 // The old offset lasts through the hour that occurs twice, and through the hour that is skipped.
                 let from = instant_of_change(zone, start, end) + before.max(after);
@@ -97,18 +97,27 @@ impl Zone {
     }
 }
 
-fn offset_at(zone: Tz, instant: i64) -> i64 {
+/// How many seconds the clocks of a zone, by name or offset, are ahead of UTC at an instant; `None` if nobody knows.
+pub(crate) fn offset_at(zone: &str, instant: Moment) -> Option<i64> {
+    if let Some((offset, [])) = scan::offset(zone.as_bytes()) {
+        return Some(offset);
+    }
+    let instant = DateTime::from_timestamp(instant.seconds, 0)?.naive_utc();
+    Some(zone.parse::<Tz>().ok()?.offset_from_utc_datetime(&instant).fix().local_minus_utc().into())
+}
+
+fn offset_in(zone: Tz, instant: i64) -> i64 {
     let instant = DateTime::from_timestamp(instant, 0).expect("the years 1800 to 2101 are within range");
     zone.offset_from_utc_datetime(&instant.naive_utc()).fix().local_minus_utc().into()
 }
 
 /// Finds the first second with the offset of `end`, when `start` has another.
 fn instant_of_change(zone: Tz, start: i64, end: i64) -> i64 {
-    let before = offset_at(zone, start);
+    let before = offset_in(zone, start);
     let (mut last_before, mut first_after) = (start, end);
     while first_after - last_before > 1 {
         let middle = i64::midpoint(last_before, first_after);
-        if offset_at(zone, middle) == before {
+        if offset_in(zone, middle) == before {
             last_before = middle;
         } else {
             first_after = middle;

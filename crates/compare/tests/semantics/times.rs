@@ -1,5 +1,6 @@
 //! Dates, wall clocks and instants.
 
+use arrow_array::ArrayRef;
 use trueup_compare::{Aggregate, Verdict};
 
 use crate::held::{check, held};
@@ -136,4 +137,47 @@ fn precision_is_the_coarser_one_and_said() {
     }
     let text = Scene::of([texts(&["1970-01-01 00:00:00.001999"]), stamps("ms", &[1], None)]).comparison();
     assert_eq!(text.measures[0].outside, 0, "text has nanoseconds");
+}
+
+#[test]
+fn values_are_shown_as_found() {
+    let noon = 1_706_702_400;
+    let later = |seconds: i64| (noon + seconds) * 1_000;
+    let cases: [(ArrayRef, Option<&'static str>, ArrayRef, [&str; 2]); 6] = [
+        (
+            stamps("us", &[later(0) * 1_000 + 123_456], None),
+            None,
+            stamps("ms", &[later(1)], None),
+            ["2024-01-31 12:00:00.123456", "2024-01-31 12:00:01"],
+        ),
+        (
+            stamps("ms", &[later(0)], None),
+            Some("Europe/Berlin"),
+            stamps("ms", &[later(0)], Some("UTC")),
+            ["2024-01-31 12:00:00", "2024-01-31 12:00:00Z"],
+        ),
+        (
+            stamps("ms", &[later(0) + 500], Some("Europe/Berlin")),
+            None,
+            stamps("ms", &[later(0)], Some("-03:30")),
+            ["2024-01-31 13:00:00.5+01:00", "2024-01-31 08:30:00-03:30"],
+        ),
+        (dates(&[19_753]), None, stamps("s", &[noon], None), ["2024-01-31", "2024-01-31 12:00:00"]),
+        (
+            dates(&[19_753]),
+            Some("Asia/Tokyo"),
+            texts(&["2024-01-31T10:00+02"]),
+            ["2024-01-31", "2024-01-31T10:00+02"],
+        ),
+        (dates(&[19_753]), None, dates(&[19_754]), ["2024-01-31", "2024-02-01"]),
+    ];
+    for (left, zone, right, expected) in cases {
+        let mut scene = Scene::of([left, right]);
+        scene.timezones.extend(zone.map(|zone| (0, zone)));
+        let (comparison, breaks) = scene.run().expect("a comparison");
+        let without_sink = scene.compare(1, None).expect("a comparison").breaks;
+        for breaks in [comparison.breaks, breaks, without_sink] {
+            assert_eq!(breaks[0].cells[0].values, expected.map(|text| Some(Some(text.to_owned()))));
+        }
+    }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
-use trueup_compare::Progress;
+use trueup_compare::{BreakSink, Progress};
 
 use crate::stage::{Moment, Stage, Staged, by_id};
 
@@ -46,7 +46,8 @@ fn many_columns_that_begin_late_are_learnt_together() {
         progress: &Progress::new(2),
     };
     let tables = [Staged::new(&table, &cue), Staged::new(&table, &cue)];
-    let comparison = stage.compare([&tables[0], &tables[1]], &mut |_, _| Ok(())).expect("a comparison");
+    let comparison =
+        stage.compare([&tables[0], &tables[1]], BreakSink::Each(&mut |_, _| Ok(()))).expect("a comparison");
     assert_eq!(comparison.rows_matched, ROWS as u64);
     let kinds: Vec<_> = comparison.columns[1..4].iter().map(|column| column.compared_as).collect();
     assert_eq!(kinds, [Some("number"), Some("date"), Some("text")]);

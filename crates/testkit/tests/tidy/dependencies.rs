@@ -44,10 +44,11 @@ fn uses(file: &Source, folder: &str, kind: &str, name: &str) -> bool {
 }
 
 /// Crates of the workspace that a crate may build on; tests may use any.
-const LAYERS: [(&str, &[&str]); 6] = [
+const LAYERS: [(&str, &[&str]); 7] = [
     ("trueup-compare", &[]),
     ("trueup-events", &[]),
     ("trueup-extract", &[]),
+    ("trueup-job", &[]),
     ("trueup-lifecycle", &["trueup-events"]),
     ("trueup-cli", &["trueup-compare", "trueup-extract"]),
     ("trueup-testkit", &[]),

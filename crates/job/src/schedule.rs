@@ -14,7 +14,7 @@ words! {
         /// They are left out.
         None = "none",
         /// The last of them is run.
-        Latest = "latest",
+        Last = "last",
         /// All of them are run.
         All = "all",
     }

@@ -159,8 +159,9 @@ impl Reading<'_> {
                 }
             }
             thread.null_keys[source] = std::mem::take(&mut encoder.null_keys);
-            thread.chunks.push(scatter.drain());
+            scatter.end_source();
         }
+        thread.chunks = scatter.into_chains();
         Ok(thread)
     }
 

@@ -207,15 +207,18 @@ impl<'a> Worker<'a> {
         let radix = Radix { consumed, bits: SPLIT_BITS };
         let mut parts: Vec<Vec<Vec<Chunk>>> = (0..radix.partitions()).map(|_| Vec::new()).collect();
         let mut buffer = Vec::new();
+        let mut scatter = Scatter::new(radix, stride, budget);
         for chunks in sources {
-            let mut scatter = Scatter::new(radix, stride, budget);
             for chunk in chunks {
                 for record in chunk.read(&mut buffer, budget)?.chunks_exact(stride) {
                     scatter.push(fingerprint(record), record)?;
                 }
                 chunk.release(budget);
             }
-            parts.iter_mut().zip(scatter.drain()).for_each(|(part, chunks)| part.push(chunks));
+            scatter.end_source();
+        }
+        for chains in scatter.into_chains() {
+            parts.iter_mut().zip(chains).for_each(|(part, chunks)| part.push(chunks));
         }
         for part in parts {
             self.join.progress.check()?;

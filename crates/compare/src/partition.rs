@@ -1,5 +1,6 @@
 //! Scatters records into partitions by bits of their fingerprint, spilling to disk when memory is short.
 
+use std::cmp::Reverse;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -11,6 +12,11 @@ use crate::record::append;
 
 /// Small enough that many partitions can be open at once, large enough to write in one go.
 const CHUNK_WORDS: usize = 2048;
+
+/// A chunk on disk is read in one go.
+const DISK_CHUNK_WORDS: usize = 1 << 16;
+/// What is copied before it is written, so that a long chain is not in memory twice.
+const WRITE_BYTES: usize = 1 << 20;
 
 /// The memory that chunks may take, shared by all threads.
 #[derive(Debug)]
@@ -130,6 +136,10 @@ pub(crate) struct Scatter<'a> {
     chunk_words: usize,
     open: Vec<Vec<u32>>,
     chains: Vec<Vec<Chunk>>,
+    /// The chains of the sources before, which are spilled as well.
+    done: Vec<Vec<Vec<Chunk>>>,
+    /// Chunks that were spilled, to be filled again: an allocator would mix them with other memory, and keep more than the budget.
+    spare: Vec<Vec<u32>>,
     budget: &'a Budget,
     spill: Option<Spill>,
 }
@@ -148,6 +158,8 @@ impl<'a> Scatter<'a> {
             chunk_words: (CHUNK_WORDS / stride).max(4) * stride,
             open: (0..partitions).map(|_| Vec::new()).collect(),
             chains: (0..partitions).map(|_| Vec::new()).collect(),
+            done: Vec::new(),
+            spare: Vec::new(),
             budget,
             spill: None,
         }
@@ -173,66 +185,149 @@ impl<'a> Scatter<'a> {
         if !full.is_empty() {
             self.chains[partition].push(Chunk::Memory(full));
         }
-        if !self.budget.take(self.chunk_words * 4) {
-            self.spill_largest()?;
-        }
-        self.open[partition] = Vec::with_capacity(self.chunk_words);
+        self.open[partition] = self.fresh()?;
         Ok(())
+    }
+
+    /// An empty chunk: one that was spilled or, as long as there is memory, a new one.
+    fn fresh(&mut self) -> Result<Vec<u32>, Error> {
+        let bytes = self.chunk_words * 4;
+        if self.spare.is_empty() && !self.budget.take(bytes) {
+            self.spill_largest()?;
+            if !self.spare.is_empty() {
+                self.budget.give(bytes);
+            }
+        }
+        Ok(self.spare.pop().unwrap_or_else(|| Vec::with_capacity(self.chunk_words)))
     }
 
     /// Writes the longest chains of this thread to disk, a quarter of what it holds, so that each write is long.
     fn spill_largest(&mut self) -> Result<(), Error> {
-        let mut in_memory: Vec<(usize, usize)> =
-            self.chains.iter().enumerate().map(|(partition, chain)| (in_memory(chain), partition)).collect();
-        in_memory.sort_unstable_by(|a, b| b.cmp(a));
-        let wanted = in_memory.iter().map(|(chunks, _)| chunks).sum::<usize>().div_ceil(4);
+        if self.spill.is_none() {
+            let file = Arc::new(self.budget.temporary()?);
+            self.spill = Some(Spill { file, offset: 0, bytes: Vec::new() });
+        }
+        let Some(spill) = &mut self.spill else { return Ok(()) };
+        let all = self.done.iter_mut().flatten().chain(&mut self.chains);
+        let mut chains: Vec<(usize, &mut Vec<Chunk>)> = all.map(|chain| (in_memory(chain), chain)).collect();
+        chains.sort_by_key(|(chunks, _)| Reverse(*chunks));
+        let wanted = chains.iter().map(|(chunks, _)| chunks).sum::<usize>().div_ceil(4);
         let mut written = 0;
-        for (chunks, partition) in in_memory {
+        for (chunks, chain) in chains {
             if written >= wanted {
                 break;
             }
             written += chunks;
-            self.spill_chain(partition)?;
+            spill.write(chain, &mut self.spare, self.budget)?;
         }
         Ok(())
     }
 
-    fn spill_chain(&mut self, partition: usize) -> Result<(), Error> {
-        if self.spill.is_none() {
-            self.spill =
-                Some(Spill { file: Arc::new(self.budget.temporary()?), offset: 0, bytes: Vec::new() });
-        }
-        let Some(spill) = self.spill.as_mut() else {
-            return Ok(());
-        };
-        spill.bytes.clear();
-        for chunk in &mut self.chains[partition] {
-            let Chunk::Memory(words) = chunk else { continue };
-            let offset = spill.offset + spill.bytes.len() as u64;
-            spill.bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
-            self.budget.give(words.capacity() * 4);
-            *chunk = Chunk::Disk { file: Arc::clone(&spill.file), offset, used: words.len() };
-        }
-        spill
-            .file
-            .write_all_at(&spill.bytes, spill.offset)
-            .map_err(|error| self.budget.spill_error(error))?;
-        spill.offset += spill.bytes.len() as u64;
-        Ok(())
-    }
-
-    /// Every partition's chunks; the scatter is empty afterwards.
-    pub(crate) fn drain(&mut self) -> Vec<Vec<Chunk>> {
+    /// Ends the chains of a source; the records of the next go into new ones.
+    pub(crate) fn end_source(&mut self) {
         for (open, chain) in self.open.iter_mut().zip(&mut self.chains) {
             let open = std::mem::take(open);
             if !open.is_empty() {
                 chain.push(Chunk::Memory(open));
             }
         }
-        self.chains.iter_mut().map(std::mem::take).collect()
+        self.done.push(self.chains.iter_mut().map(std::mem::take).collect());
+    }
+
+    /// The chunks of every source that ended, by partition.
+    pub(crate) fn into_chains(self) -> Vec<Vec<Vec<Chunk>>> {
+        self.spare.into_iter().for_each(|words| Chunk::Memory(words).release(self.budget));
+        self.done
+    }
+}
+
+impl Spill {
+    /// Moves a chain to disk and empties its chunks: neighbours become one chunk, as long as it is quickly read.
+    fn write(
+        &mut self,
+        chain: &mut Vec<Chunk>,
+        spare: &mut Vec<Vec<u32>>,
+        budget: &Budget,
+    ) -> Result<(), Error> {
+        let mut moved: Vec<Chunk> = Vec::new();
+        for chunk in chain.drain(..) {
+            let Chunk::Memory(mut words) = chunk else {
+                moved.push(chunk);
+                continue;
+            };
+            let offset = self.offset + self.bytes.len() as u64;
+            self.bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+            match moved.last_mut() {
+                Some(Chunk::Disk { offset: start, used, .. })
+                    if *start + *used as u64 * 4 == offset && *used + words.len() <= DISK_CHUNK_WORDS =>
+                {
+                    *used += words.len();
+                }
+                _ => moved.push(Chunk::Disk { file: Arc::clone(&self.file), offset, used: words.len() }),
+            }
+            words.clear();
+            spare.push(words);
+            if self.bytes.len() >= WRITE_BYTES {
+                self.flush(budget)?;
+            }
+        }
+        *chain = moved;
+        self.flush(budget)
+    }
+
+    fn flush(&mut self, budget: &Budget) -> Result<(), Error> {
+        self.file.write_all_at(&self.bytes, self.offset).map_err(|error| budget.spill_error(error))?;
+        self.offset += self.bytes.len() as u64;
+        self.bytes.clear();
+        Ok(())
     }
 }
 
 fn in_memory(chain: &[Chunk]) -> usize {
     chain.iter().filter(|chunk| matches!(chunk, Chunk::Memory(_))).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Budget, CHUNK_WORDS, Chunk, Radix, Scatter};
+    use crate::record::fingerprint;
+
+    const STRIDE: usize = 8;
+    const SOURCES: usize = 3;
+    const RECORDS: u32 = 100_000;
+
+    #[test]
+    fn every_source_is_spilled_in_long_pieces() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let radix = Radix { consumed: 0, bits: 4 };
+        let budget = Budget::new(128 * CHUNK_WORDS as u64 * 4, directory.path());
+        let mut scatter = Scatter::new(radix, STRIDE, &budget);
+        for source in 0..SOURCES as u32 {
+            for number in 0..RECORDS {
+                let record = [source, 0, 0, number.wrapping_mul(0x9e37_79b9), number, 0, 0, 0];
+                scatter.push(fingerprint(&record), &record).expect("a disk");
+            }
+            scatter.end_source();
+        }
+        let mut buffer = Vec::new();
+        for (source, chains) in scatter.into_chains().iter().enumerate() {
+            let mut sum = 0;
+            for (partition, chunk) in
+                chains.iter().enumerate().flat_map(|(at, chain)| chain.iter().map(move |it| (at, it)))
+            {
+                for record in chunk.read(&mut buffer, &budget).expect("a disk").chunks_exact(STRIDE) {
+                    assert_eq!(
+                        (record[0] as usize, radix.partition(fingerprint(record))),
+                        (source, partition)
+                    );
+                    sum += u64::from(record[4]);
+                }
+            }
+            assert_eq!(sum, u64::from(RECORDS) * u64::from(RECORDS - 1) / 2, "source {source}");
+            let on_disk = |chunk: &&Chunk| matches!(chunk, Chunk::Disk { .. });
+            let lengths: Vec<usize> = chains.iter().flatten().filter(on_disk).map(Chunk::words).collect();
+            let average = lengths.iter().sum::<usize>() / lengths.len();
+            assert!(average >= 2 * CHUNK_WORDS, "source {source}: {average} words");
+        }
+    }
 }

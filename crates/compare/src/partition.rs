@@ -21,16 +21,20 @@ const WRITE_BYTES: usize = 1 << 20;
 /// The memory that chunks may take, shared by all threads.
 #[derive(Debug)]
 pub(crate) struct Budget {
+    bytes: i64,
     left: AtomicI64,
     directory: PathBuf,
 }
 
 impl Budget {
     pub(crate) fn new(bytes: u64, directory: &Path) -> Self {
-        Self {
-            left: AtomicI64::new(i64::try_from(bytes).unwrap_or(i64::MAX)),
-            directory: directory.to_path_buf(),
-        }
+        let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
+        Self { bytes, left: AtomicI64::new(bytes), directory: directory.to_path_buf() }
+    }
+
+    /// Takes everything back, when all chunks are gone.
+    pub(crate) fn restart(&self) {
+        self.left.store(self.bytes, Ordering::Relaxed);
     }
 
     /// Takes the bytes even if there are none left; says whether there were.

@@ -95,6 +95,7 @@ impl<'a> Run<'a> {
         let mut wide = self.tuning.wide && sink.is_none() && !self.spec.verify;
         loop {
             self.progress.restart();
+            self.budget.restart();
             let plan = self.plan(&learnt)?;
             match self.attempt(&plan, wide, &mut sink)? {
                 Attempt::Done(comparison) => return Ok(*comparison),

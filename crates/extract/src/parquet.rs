@@ -16,6 +16,8 @@ use crate::input::{Bytes, Input};
 use crate::table::{Batches, Found, Part, Parts, Source, Wanted};
 
 const BATCH_ROWS: usize = 8192;
+/// Text in a batch keeps the pages it was read from, so a batch of few chosen rows is from no more rows than these.
+const SPAN_ROWS: usize = 8 * BATCH_ROWS;
 
 /// A Parquet file whose metadata has been read.
 pub(crate) struct ParquetFile {
@@ -50,7 +52,10 @@ impl ParquetFile {
             .with_projection(mask);
         if let Some(rows) = wanted.chosen(group) {
             let filter = BooleanArray::new(rows.clone(), None);
-            builder = builder.with_row_selection(RowSelection::from_filters(&[filter]));
+            let batch_rows = (SPAN_ROWS * filter.true_count()).div_ceil(filter.len().max(1));
+            builder = builder
+                .with_row_selection(RowSelection::from_filters(&[filter]))
+                .with_batch_size(batch_rows.clamp(1, BATCH_ROWS));
         }
         let mut reader = builder.build()?;
         // The reader yields columns in the order of the file, each once.

@@ -1,7 +1,6 @@
 //! Turns the rows of a group into one value per measure.
 
-use std::collections::HashSet;
-
+use crate::distinct::{Distinct, Room};
 use crate::encode::{Shape, float_in, number_in, units_in};
 use crate::error::Error;
 use crate::number::{Decimal, Number, Quantity};
@@ -12,32 +11,32 @@ use crate::sum::{DecimalSum, FloatSum};
 use crate::value::Value;
 
 /// The measures of one group in one source, while its rows come in.
-pub(crate) struct Aggregator {
-    measures: Vec<Accumulator>,
+pub(crate) struct Aggregator<'a> {
+    measures: Vec<Accumulator<'a>>,
     pub(crate) rows: u64,
 }
 
-struct Accumulator {
+struct Accumulator<'a> {
     aggregate: Aggregate,
     slot: Option<(usize, Carry)>,
     scale: u32,
     name: String,
-    state: State,
+    state: State<'a>,
 }
 
-enum State {
+enum State<'a> {
     Count(u64),
-    Distinct(HashSet<u128>),
-    DistinctValues(HashSet<Vec<u8>>),
+    Distinct(Distinct<'a, [u8; 16]>),
+    DistinctValues(Distinct<'a, Vec<u8>>),
     Extreme(Option<Number>),
     FixedSum { units: i128, count: u64 },
     FloatSum { sum: Box<FloatSum>, count: u64 },
     DecimalSum { sum: Box<DecimalSum>, count: u64 },
 }
 
-impl Aggregator {
-    /// For records of a shape or, without one, for values.
-    pub(crate) fn new(plan: &Plan, shape: Option<&Shape>) -> Self {
+impl<'a> Aggregator<'a> {
+    /// For records of a shape or, without one, for values; each `count_distinct` has so much room.
+    pub(crate) fn new(plan: &Plan, shape: Option<&Shape>, room: Room<'a>) -> Self {
         let measures = (plan.measures.iter().enumerate())
             .map(|(index, measure)| {
                 let encoding = measure.column.map(|column| plan.columns[column].encoding);
@@ -47,8 +46,8 @@ impl Aggregator {
                 };
                 let state = match (measure.aggregate, encoding) {
                     (Aggregate::Count, _) => State::Count(0),
-                    (Aggregate::CountDistinct, _) if shape.is_some() => State::Distinct(HashSet::new()),
-                    (Aggregate::CountDistinct, _) => State::DistinctValues(HashSet::new()),
+                    (Aggregate::CountDistinct, _) if shape.is_some() => State::Distinct(Distinct::new(room)),
+                    (Aggregate::CountDistinct, _) => State::DistinctValues(Distinct::new(room)),
                     (Aggregate::Min | Aggregate::Max | Aggregate::Value, _) => State::Extreme(None),
                     (Aggregate::Sum | Aggregate::Avg, Some(Encoding::Fixed { .. })) => {
                         State::FixedSum { units: 0, count: 0 }
@@ -89,7 +88,7 @@ impl Aggregator {
     }
 
     /// Takes in a row by its record.
-    pub(crate) fn add_record(&mut self, shape: &Shape, record: &[u32]) {
+    pub(crate) fn add_record(&mut self, shape: &Shape, record: &[u32]) -> Result<(), Error> {
         self.rows += 1;
         for measure in &mut self.measures {
             let Some((slot, carry)) = measure.slot else {
@@ -104,9 +103,7 @@ impl Aggregator {
             let words = shape.layout.value(record, slot);
             match (&mut measure.state, carry) {
                 (State::Count(count), _) => *count += 1,
-                (State::Distinct(seen), _) => {
-                    seen.insert(get_u128(words));
-                }
+                (State::Distinct(seen), _) => seen.insert(get_u128(words).to_ne_bytes())?,
                 (State::FixedSum { units, count }, _) => {
                     *units += i128::from(units_in(words));
                     *count += 1;
@@ -126,10 +123,11 @@ impl Aggregator {
                 (state, _) => add_number(state, measure.aggregate, number_in(words)),
             }
         }
+        Ok(())
     }
 
     /// Takes in a row by the values of the measures' columns; `None` for NULL and for `count(*)`.
-    pub(crate) fn add_values(&mut self, plan: &Plan, values: &[Option<Value>]) {
+    pub(crate) fn add_values(&mut self, plan: &Plan, values: &[Option<Value>]) -> Result<(), Error> {
         self.rows += 1;
         for (index, measure) in self.measures.iter_mut().enumerate() {
             let starred = plan.measures[index].column.is_none();
@@ -139,7 +137,7 @@ impl Aggregator {
                 (State::DistinctValues(seen), value) => {
                     let mut bytes = Vec::new();
                     crate::value::write_sorted(value.as_ref(), &mut bytes);
-                    seen.insert(bytes);
+                    seen.insert(bytes)?;
                 }
                 (State::FixedSum { units, count }, Some(Value::Number(Number::Finite(decimal)))) => {
                     *units += i128::from(decimal.units(measure.scale).unwrap_or_default());
@@ -153,15 +151,16 @@ impl Aggregator {
                 (_, Some(Value::Bytes(_))) => {}
             }
         }
+        Ok(())
     }
 
-    /// One value per measure, `None` for NULL.
-    pub(crate) fn values(&self) -> Result<Vec<Option<Quantity>>, Error> {
-        self.measures.iter().map(Accumulator::value).collect()
+    /// One value per measure, `None` for NULL; to be asked once, before it is cleared.
+    pub(crate) fn values(&mut self) -> Result<Vec<Option<Quantity>>, Error> {
+        self.measures.iter_mut().map(Accumulator::value).collect()
     }
 }
 
-fn add_number(state: &mut State, aggregate: Aggregate, number: Number) {
+fn add_number(state: &mut State<'_>, aggregate: Aggregate, number: Number) {
     match state {
         State::Extreme(extreme) => {
             *extreme = Some(match *extreme {
@@ -178,15 +177,13 @@ fn add_number(state: &mut State, aggregate: Aggregate, number: Number) {
     }
 }
 
-impl Accumulator {
-    fn value(&self) -> Result<Option<Quantity>, Error> {
+impl Accumulator<'_> {
+    fn value(&mut self) -> Result<Option<Quantity>, Error> {
         let overflow = || Error::Overflow { column: self.name.clone() };
-        let (sum, count) = match &self.state {
+        let (sum, count) = match &mut self.state {
             State::Count(count) => return Ok(Some(Quantity::Number(Number::from(*count)))),
-            State::Distinct(seen) => return Ok(Some(Quantity::Number(Number::from(seen.len() as u64)))),
-            State::DistinctValues(seen) => {
-                return Ok(Some(Quantity::Number(Number::from(seen.len() as u64))));
-            }
+            State::Distinct(seen) => return Ok(Some(Quantity::Number(Number::from(seen.count()?)))),
+            State::DistinctValues(seen) => return Ok(Some(Quantity::Number(Number::from(seen.count()?)))),
             State::Extreme(extreme) => return Ok(extreme.map(Quantity::Number)),
             State::FixedSum { count: 0, .. }
             | State::FloatSum { count: 0, .. }

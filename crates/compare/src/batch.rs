@@ -1,10 +1,10 @@
 //! Cuts sorted rows into batches of whole keys, and decides them.
 
 use crate::decide::Decider;
+use crate::distinct::Room;
 use crate::entry::Entry;
 use crate::error::Error;
 use crate::merge::{aggregate_rows, count_key, pair_rows};
-use crate::progress::Progress;
 use crate::sorter::Merge;
 
 /// What a batch may take before it is cut at the next key.
@@ -81,7 +81,8 @@ pub(crate) struct Decision<'a> {
     pub(crate) aggregates: bool,
     /// Whether nothing was counted yet, neither groups nor keys.
     pub(crate) counts: bool,
-    pub(crate) progress: &'a Progress,
+    /// Where rows and values go that one key has too many of.
+    pub(crate) room: Room<'a>,
 }
 
 impl Decision<'_> {
@@ -92,14 +93,14 @@ impl Decision<'_> {
         decider: &mut Decider<'_>,
     ) -> Result<(), Error> {
         if self.aggregates {
-            return aggregate_rows(next, decider, self.counts, self.progress);
+            return aggregate_rows(next, decider, self.counts, self.room);
         }
-        pair_rows(next, decider, self.counts, self.progress)
+        pair_rows(next, decider, self.counts, self.room.budget, self.room.progress)
     }
 
     /// Decides a batch.
     pub(crate) fn batch(&self, rows: Vec<Entry>, decider: &mut Decider<'_>) -> Result<(), Error> {
-        self.progress.check()?;
+        self.room.progress.check()?;
         if self.aggregates {
             let mut rows = rows.into_iter();
             return self.rows(|| Ok(rows.next()), decider);

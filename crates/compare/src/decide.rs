@@ -9,6 +9,8 @@ use crate::kind::Kind;
 use crate::number::Quantity;
 use crate::pairing::pair;
 use crate::plan::{Measure, Plan};
+use crate::progress::Progress;
+use crate::queue::{Queue, Waiting};
 use crate::report::{Break, Cell, Outside};
 use crate::rule::display_signed_duration;
 use crate::spec::{Aggregate, Base, Rule};
@@ -16,7 +18,7 @@ use crate::tolerance::{Outcome, check};
 use crate::value::{Value, word};
 
 /// With more rows of one key than this in a source, finding the best pairs costs too much.
-const MOST_PAIRED: usize = 64;
+const MOST_PAIRED: u64 = 64;
 
 /// Decides groups by their values.
 pub(crate) struct Decider<'a> {
@@ -70,30 +72,27 @@ type Tuple = Vec<Option<Entry>>;
 
 impl Decider<'_> {
     /// Pairs the rows that are left of a key, given per source in the order of their values, and decides the pairs.
-    pub(crate) fn rows(&mut self, left: Vec<Vec<(Entry, u64)>>) -> Result<(), Error> {
-        let total = |rows: &[(Entry, u64)]| rows.iter().map(|(_, count)| *count).sum::<u64>();
+    pub(crate) fn rows(&mut self, left: &mut [Queue<'_>], progress: &Progress) -> Result<(), Error> {
         let mut occurrence = 0;
-        let few = left.iter().all(|rows| total(rows) <= MOST_PAIRED as u64);
-        let expand = |rows: Vec<(Entry, u64)>| {
-            rows.into_iter().flat_map(|(entry, count)| std::iter::repeat_n(entry, count as usize))
-        };
-        if !few {
-            let mut sources: Vec<_> = left.into_iter().map(expand).collect();
+        let are_few = left.iter().all(|rows| rows.len() <= MOST_PAIRED);
+        let mut left = left.iter_mut().map(Queue::take).collect::<Result<Vec<_>, _>>()?;
+        if !are_few {
             loop {
-                let tuple: Tuple = sources.iter_mut().map(Iterator::next).collect();
+                let tuple: Tuple = left.iter_mut().map(Waiting::next).collect::<Result<_, _>>()?;
                 if tuple.iter().all(Option::is_none) {
                     return Ok(());
                 }
+                progress.check()?;
                 let tuple: Vec<Option<&Entry>> = tuple.iter().map(Option::as_ref).collect();
                 self.tuple(&tuple, &mut occurrence)?;
             }
         }
-        let mut left: Vec<Vec<Entry>> = left.into_iter().map(|rows| expand(rows).collect()).collect();
         let first = self.plan.reference.unwrap_or(0);
         let others = (0..self.sources).filter(|source| *source != first);
         let mut tuples: Vec<Tuple> = Vec::new();
         for source in std::iter::once(first).chain(others) {
-            self.assign(&mut tuples, source, std::mem::take(&mut left[source]), first);
+            let rows = std::iter::from_fn(|| left[source].next().transpose()).collect::<Result<_, _>>()?;
+            self.assign(&mut tuples, source, rows, first);
         }
         tuples.iter().try_for_each(|tuple| {
             let tuple: Vec<Option<&Entry>> = tuple.iter().map(Option::as_ref).collect();

@@ -13,7 +13,7 @@ use crate::spec::Aggregate;
 use crate::temporal::OrderEvidence;
 
 /// Each word for a long text is carried by every row, so there are few.
-const MOST_LONG: usize = 2;
+pub(crate) const MOST_LONG: usize = 2;
 
 /// What of each row goes into its record.
 pub(crate) struct Shape {

@@ -97,6 +97,11 @@ impl Entry {
         self.bytes.len()
     }
 
+    /// What it was made of.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     pub(crate) fn key(&self) -> &[u8] {
         &self.bytes[..self.key_end]
     }

@@ -7,10 +7,12 @@ use crate::batch::{Cutter, Decision};
 use crate::bitmap::{Bitmap, Chosen, all_rows};
 use crate::census::Census;
 use crate::decide::{Decider, Told, Wanted};
+use crate::distinct::Room;
 use crate::entry::{Entry, Purpose};
 use crate::error::Error;
 use crate::in_order::in_order;
-use crate::join::{GroupBreak, Kept, Tally};
+use crate::join::{GroupBreak, Tally};
+use crate::kept::Kept;
 use crate::plan::{Measure, Plan};
 use crate::report::{Break, BreakHeader};
 use crate::reread::{Reread, choose, place_of};
@@ -85,16 +87,18 @@ impl Finish<'_> {
         }
         self.check_duplicates(tally, census)?;
         let group_breaks = std::mem::take(&mut tally.breaks);
-        let kept = std::mem::take(&mut tally.kept);
+        let mut kept = std::mem::take(&mut tally.kept);
+        kept.sort();
         let kept_all = !self.spec.verify && group_breaks.len() <= self.most_breaks;
         let told_by_groups = plan.aggregates && kept_all;
         let sorters = if told_by_groups { Vec::new() } else { self.rows(&kept, census)? };
+        drop(kept);
         let told = Told { tally: std::mem::take(tally), ..Told::new(plan, reread.sources.len()) };
         let mut teller = Teller::new(sink, self.header(plan), reread.threads, self.spec.limit, told)?;
         if told_by_groups {
             self.tell_groups(group_breaks, census, &mut teller)?;
         } else {
-            self.tell_rows(Sorter::merge(sorters)?, census, &mut teller)?;
+            self.tell_rows(Sorter::merge(sorters, reread.progress)?, census, &mut teller)?;
         }
         *tally = std::mem::take(&mut teller.told.tally);
         census.add_broken(&teller.told.broken);
@@ -128,7 +132,7 @@ impl Finish<'_> {
                 .collect();
             sorters.extend(reread.entries(&listed, Purpose::List)?);
         }
-        if !kept.is_empty() {
+        if kept.len() > 0 {
             sorters.extend(reread.lean_entries(&chosen(&self.flags.broken), self.long, kept)?);
         }
         Ok(sorters)
@@ -152,11 +156,9 @@ impl Finish<'_> {
     /// Decides rows, batches of keys on all threads, and a key with too many rows for one by itself.
     fn tell_rows(&self, rows: Merge<'_>, few: &Census, teller: &mut Teller<'_>) -> Result<(), Error> {
         let reread = self.reread;
-        let decision = Decision {
-            aggregates: reread.plan.aggregates,
-            counts: self.spec.verify,
-            progress: reread.progress,
-        };
+        let Reread { plan, budget, progress, sort_bytes: bytes, .. } = *reread;
+        let room = Room { bytes, budget, progress }.shared(plan, reread.sources.len());
+        let decision = Decision { aggregates: plan.aggregates, counts: self.spec.verify, room };
         let (draft, wanted) = (teller.draft(), teller.wanted());
         let mut cutter = Cutter::new(rows);
         loop {
@@ -212,7 +214,7 @@ impl Finish<'_> {
                 choose(own.map(|(_, _, locator)| place_of(blocks, *locator)), blocks)
             })
             .collect();
-        let mut rows = Sorter::merge(reread.entries(&chosen, Purpose::List)?)?;
+        let mut rows = Sorter::merge(reread.entries(&chosen, Purpose::List)?, reread.progress)?;
         let mut shown = HashMap::new();
         while let Some(bytes) = rows.next()? {
             let entry = Entry::new(bytes);

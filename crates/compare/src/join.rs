@@ -2,17 +2,18 @@
 
 mod one_key;
 
-use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::aggregate::Aggregator;
 use crate::bitmap::Bitmap;
 use crate::bucket::{Buckets, Group};
+use crate::distinct::Room;
 use crate::encode::Shape;
 use crate::error::Error;
 use crate::ingest::on_threads;
 use crate::judge::{Judge, Largest};
+use crate::kept::Kept;
 use crate::number::Quantity;
 use crate::partition::{Budget, Chunk, Radix, Scatter};
 use crate::plan::Plan;
@@ -57,9 +58,6 @@ pub(crate) struct Tally {
     pub(crate) kept: Kept,
 }
 
-/// The words of long texts in rows that broke, by source and locator.
-pub(crate) type Kept = HashMap<(usize, u32), Vec<Option<u64>>>;
-
 impl Tally {
     pub(crate) fn new(sources: usize, measures: usize) -> Self {
         Self {
@@ -85,7 +83,7 @@ impl Tally {
         add(&mut self.outside, other.outside);
         self.largest.iter_mut().zip(&other.largest).for_each(|(to, from)| to.merge(from));
         self.breaks.extend(other.breaks);
-        self.kept.extend(other.kept);
+        self.kept.append(other.kept);
     }
 }
 
@@ -113,6 +111,8 @@ pub(crate) struct Join<'a> {
     pub(crate) gives_up: bool,
     /// Broken groups of an aggregated comparison that are kept; with more, all is decided by value.
     pub(crate) most_breaks: usize,
+    /// Rows that a thread keeps the words of long texts of.
+    pub(crate) most_kept: usize,
 }
 
 impl Join<'_> {
@@ -155,7 +155,7 @@ struct Worker<'a> {
     join: &'a Join<'a>,
     judge: Judge<'a>,
     buckets: Buckets,
-    aggregators: Vec<Aggregator>,
+    aggregators: Vec<Aggregator<'a>>,
     tally: Tally,
     /// Rows seen and rows undecided in this partition.
     rows: (u64, u64),
@@ -163,11 +163,14 @@ struct Worker<'a> {
 
 impl<'a> Worker<'a> {
     fn new(join: &'a Join<'a>) -> Self {
+        let Join { plan, budget, progress, .. } = *join;
+        let room = Room { bytes: join.most_words * 4, budget, progress }.shared(plan, join.sources);
+        let aggregator = |_| Aggregator::new(plan, Some(join.shape), room);
         Self {
             join,
             judge: Judge::new(join.plan, join.shape),
             buckets: Buckets::default(),
-            aggregators: (0..join.sources).map(|_| Aggregator::new(join.plan, Some(join.shape))).collect(),
+            aggregators: (0..join.sources).map(aggregator).collect(),
             tally: Tally::new(join.sources, join.plan.measures.len()),
             rows: (0, 0),
         }
@@ -265,7 +268,9 @@ impl<'a> Worker<'a> {
     /// Marks the rows of a group that has at most one per source.
     fn flag_single(&mut self, group: &Group<'_>) {
         let shape = self.join.shape;
-        if self.join.decides || shape.long.is_empty() {
+        let is_full = self.tally.kept.len() >= self.join.most_kept;
+        if self.join.decides || shape.long.is_empty() || is_full {
+            // Without words, rows are decided by their values, as those that repeat are.
             self.flag(group, 0..group.len(), self.join.decides);
             return;
         }
@@ -273,8 +278,8 @@ impl<'a> Worker<'a> {
         for index in 0..group.len() {
             let (source, record) = (group.source(index), group.record(index));
             self.join.broken[source].set(record);
-            let words = shape.long.iter().map(|measure| shape.word(*measure, record)).collect();
-            self.tally.kept.insert((source, locator(record)), words);
+            let word = |at: usize| shape.word(*shape.long.get(at)?, record);
+            self.tally.kept.push(source, locator(record), std::array::from_fn(word));
         }
     }
 
@@ -336,7 +341,7 @@ impl<'a> Worker<'a> {
         for index in 0..group.len() {
             let (source, record) = (group.source(index), group.record(index));
             locators[source] = Some(locator(record));
-            self.aggregators[source].add_record(self.join.shape, record);
+            self.aggregators[source].add_record(self.join.shape, record)?;
         }
         for source in 0..self.join.sources {
             self.count_key(source, self.aggregators[source].rows);
@@ -357,7 +362,8 @@ impl<'a> Worker<'a> {
     fn judge_aggregates(&mut self, locators: Vec<Option<u32>>, mark: &dyn Fn()) -> Result<(), Error> {
         let plan = self.join.plan;
         let rows = self.aggregators.iter().map(|aggregator| aggregator.rows).sum();
-        let by_source: Vec<_> = self.aggregators.iter().map(Aggregator::values).collect::<Result<_, _>>()?;
+        let by_source: Vec<_> =
+            self.aggregators.iter_mut().map(Aggregator::values).collect::<Result<_, _>>()?;
         let mut broke = false;
         let mut values: Vec<Vec<Option<Quantity>>> = Vec::with_capacity(plan.measures.len());
         for measure in 0..plan.measures.len() {

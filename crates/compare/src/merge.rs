@@ -2,18 +2,22 @@
 
 use crate::aggregate::Aggregator;
 use crate::decide::Decider;
+use crate::distinct::Room;
 use crate::entry::Entry;
 use crate::error::Error;
+use crate::partition::Budget;
 use crate::progress::Progress;
+use crate::queue::Queue;
 
 /// Pairs rows key by key; with `counts_keys`, the key report is counted too.
 pub(crate) fn pair_rows(
     mut next_entry: impl FnMut() -> Result<Option<Entry>, Error>,
     decider: &mut Decider<'_>,
     counts_keys: bool,
+    budget: &Budget,
     progress: &Progress,
 ) -> Result<(), Error> {
-    let mut key = Key::new(decider.sources);
+    let mut key = Key::new(decider.sources, budget);
     let mut next = next_entry()?;
     while let Some(entry) = next {
         progress.check()?;
@@ -21,17 +25,17 @@ pub(crate) fn pair_rows(
         next = next_entry()?;
         let same_key = next.as_ref().is_some_and(|next| next.key() == entry.key());
         let same_cells = same_key && next.as_ref().is_some_and(|next| next.cells() == entry.cells());
-        key.push(entry);
+        key.equal[entry.source()].push(entry, 1)?;
         if !same_cells {
-            decider.told.tally.matched += key.take_equal();
+            decider.told.tally.matched += key.take_equal()?;
         }
         if !same_key {
-            let Key { left, rows, .. } = std::mem::replace(&mut key, Key::new(decider.sources));
             if counts_keys {
-                count_key(decider, &rows);
+                count_key(decider, &key.rows);
             }
-            if left.iter().any(|rows| !rows.is_empty()) {
-                decider.rows(left)?;
+            key.rows.fill(0);
+            if key.left.iter().any(|rows| rows.len() > 0) {
+                decider.rows(&mut key.left, progress)?;
             }
         }
     }
@@ -43,18 +47,18 @@ pub(crate) fn aggregate_rows(
     mut next_entry: impl FnMut() -> Result<Option<Entry>, Error>,
     decider: &mut Decider<'_>,
     counts: bool,
-    progress: &Progress,
+    room: Room<'_>,
 ) -> Result<(), Error> {
-    let mut aggregators: Vec<Aggregator> =
-        (0..decider.sources).map(|_| Aggregator::new(decider.plan, None)).collect();
+    let mut aggregators: Vec<Aggregator<'_>> =
+        (0..decider.sources).map(|_| Aggregator::new(decider.plan, None, room)).collect();
     let mut next = next_entry()?;
     while let Some(entry) = next {
-        aggregators[entry.source()].add_values(decider.plan, &entry.values(decider.plan));
+        aggregators[entry.source()].add_values(decider.plan, &entry.values(decider.plan))?;
         next = next_entry()?;
         if next.as_ref().is_some_and(|next| next.key() == entry.key()) {
             continue;
         }
-        progress.check()?;
+        room.progress.check()?;
         let rows: Vec<u64> = aggregators.iter().map(|aggregator| aggregator.rows).collect();
         let mut by_source = Vec::new();
         for aggregator in &mut aggregators {
@@ -85,41 +89,37 @@ pub(crate) fn count_key(decider: &mut Decider<'_>, rows: &[u64]) {
 }
 
 /// The rows of one key.
-struct Key {
-    /// Rows that are equal to each other, per source; identical ones are counted, not kept.
-    equal: Vec<Vec<(Entry, u64)>>,
-    /// Rows that no equal row of every source was found for.
-    left: Vec<Vec<(Entry, u64)>>,
+struct Key<'a> {
+    /// Rows that are equal to each other, per source.
+    equal: Vec<Queue<'a>>,
+    /// Rows that no equal row of every source was found for, per source in the order of their values.
+    left: Vec<Queue<'a>>,
     rows: Vec<u64>,
 }
 
-impl Key {
-    fn new(sources: usize) -> Self {
-        Self { equal: vec![Vec::new(); sources], left: vec![Vec::new(); sources], rows: vec![0; sources] }
-    }
-
-    fn push(&mut self, entry: Entry) {
-        let rows = &mut self.equal[entry.source()];
-        match rows.last_mut() {
-            Some((last, count)) if last.is_same(&entry) => *count += 1,
-            _ => rows.push((entry, 1)),
-        }
+impl<'a> Key<'a> {
+    fn new(sources: usize, budget: &'a Budget) -> Self {
+        let queues = || (0..sources).map(|_| Queue::new(budget)).collect();
+        Self { equal: queues(), left: queues(), rows: vec![0; sources] }
     }
 
     /// Takes out as many equal rows as every source has, and keeps the rest; how many were taken.
-    fn take_equal(&mut self) -> u64 {
-        let count = |rows: &Vec<(Entry, u64)>| rows.iter().map(|(_, count)| *count).sum::<u64>();
-        let taken = self.equal.iter().map(count).min().unwrap_or(0);
+    fn take_equal(&mut self) -> Result<u64, Error> {
+        let taken = self.equal.iter().map(Queue::len).min().unwrap_or(0);
         for (equal, left) in self.equal.iter_mut().zip(&mut self.left) {
+            if equal.len() == 0 {
+                continue;
+            }
+            let mut rows = equal.take()?;
             let mut skip = taken;
-            for (entry, count) in equal.drain(..) {
+            while let Some((row, count)) = rows.next_alike()? {
                 let skipped = skip.min(count);
                 skip -= skipped;
                 if count > skipped {
-                    left.push((entry, count - skipped));
+                    left.push(row, count - skipped)?;
                 }
             }
         }
-        taken
+        Ok(taken)
     }
 }

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::fingerprint::Seeds;
 use crate::found::Found;
 use crate::ingest::{Block, on_threads, read_error};
-use crate::join::Kept;
+use crate::kept::Kept;
 use crate::partition::Budget;
 use crate::plan::Plan;
 use crate::progress::Progress;
@@ -45,7 +45,7 @@ struct Rows<'a> {
     part: usize,
 }
 
-/// The smallest keys among broken rows, with where their rows are.
+/// The smallest keys among broken rows, with where a row of each source is.
 pub(crate) type FirstKeys = BTreeMap<Vec<u8>, Vec<(usize, usize, usize)>>;
 
 impl<'a> Reread<'a> {
@@ -139,7 +139,7 @@ impl<'a> Reread<'a> {
 
     /// Chosen rows in full, sorted.
     pub(crate) fn entries(&self, chosen: &[Chosen], purpose: Purpose) -> Result<Vec<Sorter<'a>>, Error> {
-        self.sorted(chosen, purpose, &[], &Kept::new())
+        self.sorted(chosen, purpose, &[], &Kept::default())
     }
 
     /// Chosen rows without their long texts, for which the words are given, sorted.
@@ -166,16 +166,18 @@ impl<'a> Reread<'a> {
         let parts: Vec<HashMap<usize, Vec<Block>>> =
             self.blocks.iter().map(|blocks| by_part(blocks)).collect();
         let sorter = || Sorter::new(self.sort_bytes / self.threads, self.budget);
-        self.read(chosen, &columns, sorter, |sorter, rows| {
+        let mut sorters = self.read(chosen, &columns, sorter, |sorter, rows| {
             let found = Found::new(self.plan, rows.source, &columns, rows.batch);
             for (row, &position) in rows.positions.iter().enumerate() {
                 let locator = locator_at(&parts[rows.source][&rows.part], position);
-                let words = kept.get(&(rows.source, locator)).map_or(&[][..], Vec::as_slice);
+                let words = kept.get(rows.source, locator);
                 let of = Row { source: rows.source, locator, columns: rows.columns, at: row, long, words };
                 sorter.push(|out| write_entry(self.plan, purpose, &of, &found, out))?;
             }
             Ok(())
-        })
+        })?;
+        Sorter::close(&mut sorters)?;
+        Ok(sorters)
     }
 
     /// The smallest keys of the chosen rows; the values they have in columns with few are counted as broken.
@@ -235,7 +237,10 @@ impl<'a> Reread<'a> {
 
 fn keep_smallest(keys: &mut FirstKeys, key: &[u8], place: (usize, usize, usize), limit: usize) {
     if let Some(places) = keys.get_mut(key) {
-        places.push(place);
+        // Only keys that must not repeat have more rows of a source, and they are named, not listed.
+        if places.iter().all(|known| known.0 != place.0) {
+            places.push(place);
+        }
         return;
     }
     let is_full = keys.len() >= limit;
@@ -284,4 +289,19 @@ pub(crate) fn place_of(blocks: &[Block], locator: u32) -> (usize, usize) {
     let after = blocks.partition_point(|block| block.first <= locator);
     let block = blocks[after - 1];
     (block.part, block.offset + (locator - block.first) as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FirstKeys, keep_smallest};
+
+    #[test]
+    fn the_smallest_keys_have_one_place_a_source() {
+        let mut keys = FirstKeys::new();
+        for row in 0..1_000 {
+            keep_smallest(&mut keys, &[(row % 10) as u8], (row % 3, 0, row), 2);
+        }
+        let places = |key: u8| keys[&[key][..]].iter().map(|place| place.0).collect::<Vec<_>>();
+        assert_eq!((keys.len(), places(0), places(1)), (2, vec![0, 1, 2], vec![1, 2, 0]));
+    }
 }

@@ -9,6 +9,7 @@ use crate::fingerprint::Seeds;
 use crate::finish::{Finish, Flags};
 use crate::ingest::{Ingested, Reading, Stop, Surprise};
 use crate::join::Join;
+use crate::kept::Kept;
 use crate::learn::{first_rows, learn, unproven_date};
 use crate::partition::{Budget, Radix};
 use crate::plan::{How, Learnt, Plan};
@@ -206,6 +207,7 @@ impl<'a> Run<'a> {
             repeated: &flags.repeated,
             gives_up: !decides && no_sink && !self.spec.verify,
             most_breaks: self.most_breaks(plan),
+            most_kept: self.budget_bytes as usize / (8 * self.threads) / Kept::ROW_BYTES,
         }
     }
 

@@ -2,138 +2,208 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::fs::File;
-use std::io::{BufReader, BufWriter, Read, Seek, Write};
 
 use crate::error::Error;
 use crate::partition::Budget;
+use crate::progress::Progress;
+use crate::spool::{READ_BYTES, Spool, Stretch, Strings};
 
-/// The first bytes of an entry, which mostly tell its order already, and its start and end.
-type Place = (u64, usize, usize);
+/// Sorted runs that are read at once: each has a buffer, and more than these gain little.
+const LEAST_FAN_IN: usize = 16;
+const MOST_FAN_IN: usize = 256;
+
+/// What is allocated at a time.
+const BLOCK_BYTES: usize = 1 << 16;
 
 /// Sorts byte strings; those beyond its memory go to disk in sorted runs.
 pub(crate) struct Sorter<'a> {
     budget: &'a Budget,
     limit: usize,
-    bytes: Vec<u8>,
-    entries: Vec<Place>,
-    runs: Vec<File>,
+    held: Held,
+    spool: Option<Spool<'a>>,
+    runs: Vec<Stretch<'a>>,
 }
 
 impl<'a> Sorter<'a> {
     /// Holds at most about `limit` bytes in memory.
     pub(crate) fn new(limit: usize, budget: &'a Budget) -> Self {
-        Self { budget, limit, bytes: Vec::new(), entries: Vec::new(), runs: Vec::new() }
+        Self { budget, limit, held: Held::default(), spool: None, runs: Vec::new() }
     }
 
     /// Adds what the closure appends to the buffer it is given.
     pub(crate) fn push(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), Error> {
-        if self.bytes.len() + self.entries.len() * size_of::<Place>() >= self.limit {
+        if self.held.size() >= self.limit {
             self.spill()?;
         }
-        let start = self.bytes.len();
-        write(&mut self.bytes);
-        self.entries.push((first_bytes(&self.bytes[start..]), start, self.bytes.len()));
+        self.held.push(write);
         Ok(())
-    }
-
-    fn sort(&mut self) {
-        let bytes = &self.bytes;
-        self.entries
-            .sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| bytes[a.1..a.2].cmp(&bytes[b.1..b.2])));
     }
 
     fn spill(&mut self) -> Result<(), Error> {
-        self.sort();
-        let run = self.write_run().map_err(|error| self.budget.spill_error(error))?;
-        self.runs.push(run?);
-        self.bytes.clear();
-        self.entries.clear();
+        self.held.sort();
+        let spool = match &mut self.spool {
+            Some(spool) => spool,
+            none => none.insert(Spool::new(self.budget)?),
+        };
+        self.held.entries.iter().try_for_each(|entry| spool.push(entry.of(&self.held.blocks)))?;
+        self.held.clear();
+        self.runs.push(spool.stretch()?);
         Ok(())
     }
 
-    fn write_run(&self) -> std::io::Result<Result<File, Error>> {
-        let file = match self.budget.temporary() {
-            Ok(file) => file,
-            Err(error) => return Ok(Err(error)),
-        };
-        let mut writer = BufWriter::with_capacity(1 << 18, file);
-        for &(_, start, end) in &self.entries {
-            writer.write_all(&((end - start) as u64).to_le_bytes())?;
-            writer.write_all(&self.bytes[start..end])?;
+    /// Ends the adding, on a thread each; the memory of those that did not hold everything is freed.
+    pub(crate) fn close(sorters: &mut [Self]) -> Result<(), Error> {
+        std::thread::scope(|scope| {
+            let closing: Vec<_> =
+                sorters.iter_mut().map(|sorter| scope.spawn(|| sorter.close_one())).collect();
+            closing
+                .into_iter()
+                .try_for_each(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        })
+    }
+
+    fn close_one(&mut self) -> Result<(), Error> {
+        if self.runs.is_empty() {
+            self.held.sort();
+            return Ok(());
         }
-        let mut file = writer.into_inner().map_err(std::io::IntoInnerError::into_error)?;
-        file.rewind()?;
-        Ok(Ok(file))
+        if !self.held.entries.is_empty() {
+            self.spill()?;
+        }
+        (self.held, self.spool) = (Held::default(), None);
+        Ok(())
     }
 
     /// All entries of all the sorters, in order.
-    pub(crate) fn merge(mut sorters: Vec<Self>) -> Result<Merge<'a>, Error> {
-        let mut merge = Merge { runs: Vec::new(), heap: BinaryHeap::new(), budget: None };
-        std::thread::scope(|scope| {
-            sorters.iter_mut().for_each(|sorter| drop(scope.spawn(|| sorter.sort())));
-        });
-        for mut sorter in sorters {
-            merge.budget = Some(sorter.budget);
-            merge
-                .runs
-                .extend(sorter.runs.drain(..).map(|file| Run::Disk(BufReader::with_capacity(1 << 16, file))));
-            let entries = std::mem::take(&mut sorter.entries).into_iter();
-            merge.runs.push(Run::Memory { bytes: sorter.bytes, entries });
+    pub(crate) fn merge(mut sorters: Vec<Self>, progress: &Progress) -> Result<Merge<'a>, Error> {
+        let limit: usize = sorters.iter().map(|sorter| sorter.limit).sum();
+        let fan_in = (limit / READ_BYTES).clamp(LEAST_FAN_IN, MOST_FAN_IN);
+        Self::close(&mut sorters)?;
+        let mut on_disk: Vec<_> = sorters.iter_mut().flat_map(|sorter| sorter.runs.drain(..)).collect();
+        if let Some(sorter) = sorters.first() {
+            merge_to(fan_in, &mut on_disk, sorter.budget, progress)?;
         }
-        for run in 0..merge.runs.len() {
-            merge.refill(run)?;
-        }
-        Ok(merge)
+        let in_memory = sorters
+            .into_iter()
+            .map(|Self { held, .. }| Run::Memory { blocks: held.blocks, entries: held.entries.into_iter() });
+        Merge::new(on_disk.into_iter().map(|run| Run::Disk(run.read())).chain(in_memory).collect())
     }
 }
 
-fn first_bytes(entry: &[u8]) -> u64 {
+/// The byte strings that a sorter holds in memory.
+#[derive(Default)]
+struct Held {
+    /// Each small enough to be made of memory that was freed, and never moved to grow; the last is being filled.
+    blocks: Vec<Vec<u8>>,
+    bytes: usize,
+    entries: Vec<Place>,
+    next: Vec<u8>,
+}
+
+/// Where a byte string is.
+#[derive(Clone, Copy)]
+struct Place {
+    /// Its first bytes, which mostly tell its order already.
+    first: u64,
+    block: u32,
+    start: u32,
+    length: usize,
+}
+
+impl Place {
+    fn of(self, blocks: &[Vec<u8>]) -> &[u8] {
+        &blocks[self.block as usize][self.start as usize..][..self.length]
+    }
+}
+
+impl Held {
+    fn size(&self) -> usize {
+        self.bytes + self.entries.len() * size_of::<Place>()
+    }
+
+    fn push(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        self.next.clear();
+        write(&mut self.next);
+        let length = self.next.len();
+        if self.blocks.last().is_none_or(|block| block.capacity() - block.len() < length) {
+            self.blocks.push(Vec::with_capacity(BLOCK_BYTES.max(length)));
+        }
+        self.bytes += length;
+        let at = self.blocks.len() - 1;
+        let (first, start) = (first_bytes(&self.next), self.blocks[at].len() as u32);
+        self.entries.push(Place { first, block: at as u32, start, length });
+        self.blocks[at].extend_from_slice(&self.next);
+    }
+
+    fn sort(&mut self) {
+        let blocks = &self.blocks;
+        self.entries
+            .sort_unstable_by(|a, b| a.first.cmp(&b.first).then_with(|| a.of(blocks).cmp(b.of(blocks))));
+    }
+
+    fn clear(&mut self) {
+        self.blocks.clear();
+        self.entries.clear();
+        self.bytes = 0;
+    }
+}
+
+fn first_bytes(string: &[u8]) -> u64 {
     let mut first = [0; 8];
-    let length = entry.len().min(8);
-    first[..length].copy_from_slice(&entry[..length]);
+    let length = string.len().min(8);
+    first[..length].copy_from_slice(&string[..length]);
     u64::from_be_bytes(first)
+}
+
+/// Merges runs into longer ones until at most so many are left; the oldest first, which are the shortest.
+fn merge_to<'a>(
+    fan_in: usize,
+    runs: &mut Vec<Stretch<'a>>,
+    budget: &'a Budget,
+    progress: &Progress,
+) -> Result<(), Error> {
+    while runs.len() > fan_in {
+        let some = fan_in.min(runs.len() - fan_in + 1);
+        let mut merge = Merge::new(runs.drain(..some).map(|run| Run::Disk(run.read())).collect())?;
+        let mut spool = Spool::new(budget)?;
+        while let Some(entry) = merge.next()? {
+            progress.check()?;
+            spool.push(&entry)?;
+        }
+        runs.push(spool.stretch()?);
+    }
+    Ok(())
 }
 
 /// The entries of several sorters, in order.
 pub(crate) struct Merge<'a> {
-    runs: Vec<Run>,
+    runs: Vec<Run<'a>>,
     heap: BinaryHeap<Reverse<(Vec<u8>, usize)>>,
-    budget: Option<&'a Budget>,
 }
 
-enum Run {
-    Memory { bytes: Vec<u8>, entries: std::vec::IntoIter<Place> },
-    Disk(BufReader<File>),
+enum Run<'a> {
+    Memory { blocks: Vec<Vec<u8>>, entries: std::vec::IntoIter<Place> },
+    Disk(Strings<'a>),
 }
 
-impl Run {
-    fn next(&mut self) -> std::io::Result<Option<Vec<u8>>> {
+impl Run<'_> {
+    fn next(&mut self) -> Result<Option<Vec<u8>>, Error> {
         match self {
-            Self::Memory { bytes, entries } => {
-                Ok(entries.next().map(|(_, start, end)| bytes[start..end].to_vec()))
-            }
-            Self::Disk(reader) => {
-                let mut length = [0; 8];
-                match reader.read_exact(&mut length) {
-                    Ok(()) => {}
-                    Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(None),
-                    Err(error) => return Err(error),
-                }
-                let mut entry = vec![0; u64::from_le_bytes(length) as usize];
-                reader.read_exact(&mut entry)?;
-                Ok(Some(entry))
-            }
+            Self::Memory { blocks, entries } => Ok(entries.next().map(|entry| entry.of(blocks).to_vec())),
+            Self::Disk(strings) => strings.next(),
         }
     }
 }
 
-impl Merge<'_> {
+impl<'a> Merge<'a> {
+    fn new(runs: Vec<Run<'a>>) -> Result<Self, Error> {
+        let mut merge = Self { heap: BinaryHeap::with_capacity(runs.len()), runs };
+        (0..merge.runs.len()).try_for_each(|run| merge.refill(run))?;
+        Ok(merge)
+    }
+
     fn refill(&mut self, run: usize) -> Result<(), Error> {
-        let entry = self.runs[run].next().map_err(|error| match self.budget {
-            Some(budget) => budget.spill_error(error),
-            None => Error::Spill { directory: String::new(), error },
-        })?;
+        let entry = self.runs[run].next()?;
         self.heap.extend(entry.map(|entry| Reverse((entry, run))));
         Ok(())
     }
@@ -145,5 +215,39 @@ impl Merge<'_> {
         };
         self.refill(run)?;
         Ok(Some(entry))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LEAST_FAN_IN, Sorter};
+    use crate::partition::Budget;
+    use crate::progress::Progress;
+
+    const STRINGS: u32 = 50_000;
+
+    fn string(number: u32) -> Vec<u8> {
+        let word = number.wrapping_mul(0x9e37_79b9).to_be_bytes();
+        word.repeat(1 + number as usize % 5)
+    }
+
+    #[test]
+    fn many_runs_are_merged_in_passes() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let budget = Budget::new(0, directory.path());
+        let mut sorters = [1 << 10, 1 << 12, 1 << 20].map(|limit| Sorter::new(limit, &budget));
+        let mut expected: Vec<Vec<u8>> = (0..STRINGS).map(string).collect();
+        for (number, string) in expected.iter().enumerate() {
+            sorters[number % 3].push(|out| out.extend(string)).expect("a disk");
+        }
+        let runs = sorters.each_ref().map(|sorter| sorter.runs.len());
+        assert!(runs[0] > LEAST_FAN_IN * LEAST_FAN_IN && runs[1] > LEAST_FAN_IN && runs[2] == 0, "{runs:?}");
+        expected.sort_unstable();
+        let mut merge = Sorter::merge(sorters.into(), &Progress::new(1)).expect("a disk");
+        assert!(merge.runs.len() <= LEAST_FAN_IN + 3, "{} runs are open", merge.runs.len());
+        for string in expected {
+            assert_eq!(merge.next().expect("a disk"), Some(string));
+        }
+        assert_eq!(merge.next().expect("a disk"), None);
     }
 }

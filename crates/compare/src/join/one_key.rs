@@ -39,8 +39,7 @@ impl Worker<'_> {
             locators[source] = Some(locator(record));
             // Only looked at if more groups break than are remembered; then this one is decided by value, too.
             worker.join.undecided[source].set(record);
-            worker.aggregators[source].add_record(worker.join.shape, record);
-            Ok(())
+            worker.aggregators[source].add_record(worker.join.shape, record)
         })?;
         self.judge_aggregates(locators, &|| {})
     }
@@ -56,7 +55,7 @@ impl Worker<'_> {
                 out.extend(head(record).iter().flat_map(|word| word.to_be_bytes()));
             })
         })?;
-        let mut rows = Sorter::merge(vec![sorter])?;
+        let mut rows = Sorter::merge(vec![sorter], self.join.progress)?;
         let mut equal = Equal { counts: vec![0; self.join.sources], ..Equal::default() };
         while let Some(entry) = rows.next()? {
             let (content, place) = entry.split_at(entry.len() - PLACE_WORDS * 4);

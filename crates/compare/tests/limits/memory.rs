@@ -1,7 +1,7 @@
 //! Inputs far above the memory cap give the same answer, and leave nothing on the disk.
 
 use arrow_array::RecordBatch;
-use trueup_compare::{Aggregate, Error, Measure, Progress, Spec};
+use trueup_compare::{Aggregate, Error, Measure, Normaliser, Progress, Spec};
 
 use crate::ledger::{ledger, sides};
 use crate::stage::{Stage, by_id};
@@ -51,6 +51,34 @@ fn one_key_repeated_is_paired() {
 }
 
 #[test]
+fn one_key_without_equal_rows_is_paired_in_order() {
+    let rows = 30_000;
+    let sides = [0, 1].map(|side| {
+        ledger((0..rows).map(move |row| {
+            let cents = i128::from(row * 7 % rows) * 10 + side;
+            (42, cents, Some(format!("note {row:032}")))
+        }))
+    });
+    let comparison = in_little_memory(&by_id(), &sides);
+    assert_eq!((comparison.rows_compared, comparison.rows_matched), (30_000, 0));
+    assert_eq!(comparison.measures[0].largest_difference.as_deref(), Some("0.01"));
+}
+
+#[test]
+fn rows_that_are_equal_but_not_alike_are_paired() {
+    let sides = [60_000, 20_000].map(|rows: usize| {
+        ledger(
+            (0..rows)
+                .map(|row| (42, 1, Some(format!("note{}{}", " ".repeat(row % 251), "\t".repeat(row / 251))))),
+        )
+    });
+    let normalisers = [("note".to_string(), vec![Normaliser::Trim])].into();
+    let comparison = in_little_memory(&Spec { normalisers, ..by_id() }, &sides);
+    assert_eq!((comparison.rows_compared, comparison.rows_matched), (60_000, 20_000));
+    assert_eq!(comparison.unmatched_by_source, [40_000, 0]);
+}
+
+#[test]
 fn one_key_repeated_is_aggregated() {
     let measure =
         |name: &str, aggregate, column: &str| Measure { name: name.into(), aggregate, column: column.into() };
@@ -59,6 +87,40 @@ fn one_key_repeated_is_aggregated() {
     let comparison = in_little_memory(&Spec { measures, ..by_id() }, &one_key());
     assert_eq!((comparison.rows_compared, comparison.measures[1].outside), (1, 0));
     assert_eq!(comparison.measures[0].largest_difference.as_deref(), Some("50000"));
+}
+
+#[test]
+fn distinct_values_of_one_key_are_counted() {
+    let rows = 60_000;
+    let sides = [rows, rows - 3].map(|distinct| {
+        ledger((0..rows).map(|row| (42, row.into(), Some(format!("note {:032}", row % distinct)))))
+    });
+    let notes = Measure { name: "notes".into(), aggregate: Aggregate::CountDistinct, column: "note".into() };
+    for verify in [false, true] {
+        let comparison = in_little_memory(&Spec { measures: vec![notes.clone()], verify, ..by_id() }, &sides);
+        assert_eq!((comparison.rows_compared, comparison.measures[0].outside), (1, 1));
+        assert_eq!(comparison.measures[0].largest_difference.as_deref(), Some("3"));
+    }
+}
+
+#[test]
+fn long_texts_that_break_are_the_same_whether_their_words_fit_or_not() {
+    let rows = 60_000;
+    let sides = [0, 1].map(|side| {
+        ledger((0..rows).map(move |row| {
+            let changed = if side == 1 && row % 100 == 0 { "another" } else { "the same" };
+            (row, i128::from(row % 977), Some(format!("{changed} note of some length {row:032}")))
+        }))
+    });
+    let temp = tempfile::tempdir().expect("a temporary directory");
+    let within = |memory| {
+        let stage =
+            Stage { spec: &by_id(), memory, threads: 2, temp_dir: temp.path(), progress: &Progress::new(2) };
+        stage.comparison(&sides).expect("a comparison")
+    };
+    let roomy = within(1024 * MEGABYTE);
+    assert_eq!(roomy.measures[1].outside, 600);
+    assert_eq!(within(MEGABYTE), roomy);
 }
 
 #[test]

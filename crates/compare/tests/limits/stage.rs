@@ -123,6 +123,10 @@ pub struct Stage<'a> {
 impl Stage<'_> {
     /// Compares tables called `left` and `right`, telling of every break.
     pub fn compare(&self, tables: [&dyn Table; 2], sink: BreakSink<'_>) -> Result<Comparison, Error> {
+        self.compare_for(tables, Some(sink))
+    }
+
+    fn compare_for(&self, tables: [&dyn Table; 2], sink: Option<BreakSink<'_>>) -> Result<Comparison, Error> {
         let sources = [("left", tables[0]), ("right", tables[1])].map(|(name, table)| Source {
             name: name.into(),
             table,
@@ -132,7 +136,13 @@ impl Stage<'_> {
         });
         let limits =
             Limits { memory: self.memory, threads: self.threads, temp_dir: self.temp_dir.to_owned() };
-        compare(&sources, self.spec, &limits, self.progress, Some(sink))
+        compare(&sources, self.spec, &limits, self.progress, sink)
+    }
+
+    /// The comparison alone, for which nobody is told of the breaks.
+    pub fn comparison(&self, sides: &[RecordBatch; 2]) -> Result<Comparison, Error> {
+        let tables = sides.each_ref().map(|side| Staged::new(side, CALM));
+        self.compare_for([&tables[0], &tables[1]], None)
     }
 
     /// The comparison and all its breaks.

@@ -58,6 +58,7 @@ SHAPES = {
     "wide-1m": replace(BASE, rows=MILLION, wide=True),
     "all-different-20m": replace(SAME, rows=20 * MILLION, amount_rate=1.0),
     "one-key-10m": replace(SAME, rows=10 * MILLION, amount_rate=0.000001, one_key=True),
+    "one-key-all-different-10m": replace(SAME, rows=10 * MILLION, amount_rate=1.0, one_key=True),
 }
 
 

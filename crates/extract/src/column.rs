@@ -10,6 +10,9 @@ use arrow_schema::{ArrowError, SchemaRef};
 /// A value of up to so many bytes is held by its view.
 const INLINE: usize = 12;
 
+/// After so many rows it is remembered where the next one starts.
+pub(crate) const LANDMARK_ROWS: usize = 64;
+
 /// Marks a field of the file that nobody asked for.
 const UNWANTED: usize = usize::MAX;
 
@@ -67,6 +70,8 @@ pub(crate) struct Columns<'l> {
     /// Values that are not in the chunk as they are meant, such as those with escapes.
     rewritten: Vec<u8>,
     rows: usize,
+    /// Where every [`LANDMARK_ROWS`]th row starts, but for the first.
+    landmarks: Vec<u32>,
 }
 
 impl<'l> Columns<'l> {
@@ -79,6 +84,7 @@ impl<'l> Columns<'l> {
             filled: (0..layout.columns).map(|_| column()).collect(),
             rewritten: Vec::new(),
             rows: 0,
+            landmarks: Vec::new(),
         }
     }
 
@@ -127,10 +133,18 @@ impl<'l> Columns<'l> {
         written
     }
 
-    /// Ends a row; every column has a value for it.
+    /// Ends a row, every column of which has a value; the next one starts there in the chunk.
     #[inline]
-    pub fn end_row(&mut self) {
+    pub fn end_row(&mut self, next: usize) {
         self.rows += 1;
+        if self.rows.is_multiple_of(LANDMARK_ROWS) {
+            self.landmarks.push(offset(next));
+        }
+    }
+
+    /// Where every [`LANDMARK_ROWS`]th row starts, but for the first, if every row was read.
+    pub fn landmarks(&self) -> &[u32] {
+        &self.landmarks
     }
 
     /// Gives the fields that the row in progress lacks a NULL, and ends it.

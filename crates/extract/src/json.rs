@@ -40,7 +40,7 @@ impl Grammar for Json {
         let mut seen = Seen::new(self.keys.names.len());
         let mut row = 0;
         while cursor.next_object()? {
-            let wanted = only.is_none_or(|only| row < only.len() && only.value(row));
+            let wanted = only.is_none_or(|only| row < only.rows.len() && only.rows.value(row));
             row += 1;
             cursor.object(|key, value| {
                 let Some(field) = self.keys.of(&key, seen.next)? else {

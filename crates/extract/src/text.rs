@@ -13,7 +13,7 @@ use crate::format::Compression;
 use crate::input::{Bytes, Input};
 
 pub(crate) use chunks::{Chunk, Cut, PADDING};
-pub(crate) use parts::{Grammar, Records, Shape, TextFile};
+pub(crate) use parts::{Chosen, Grammar, Records, Shape, TextFile};
 
 /// A file as UTF-8 text; offsets into it are of decoded bytes, after the BOM.
 pub(crate) struct Text {

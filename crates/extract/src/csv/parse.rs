@@ -1,13 +1,15 @@
 //! Reads the records of a chunk: 64 bytes at a time are searched for the bytes that matter, and only those are visited.
 
+use std::ops::Range;
+
 use arrow_buffer::BooleanBuffer;
 use memchr::{memchr, memchr_iter, memrchr};
 
 use super::dialect::Dialect;
 use crate::Empty;
-use crate::column::Columns;
+use crate::column::{Columns, LANDMARK_ROWS};
 use crate::error::{Fault, Problem};
-use crate::text::{Cut, PADDING, Records};
+use crate::text::{Chosen, Cut, PADDING, Records};
 
 const BLOCK: usize = 64;
 
@@ -56,7 +58,7 @@ pub(super) fn read(
     let mut reader = Reader {
         text,
         dialect,
-        only,
+        only: only.map(|only| only.rows),
         expected: columns.fields(),
         columns,
         empty,
@@ -64,16 +66,31 @@ pub(super) fn read(
         record: 0,
         field: 0,
         start: 0,
-        wanted: only.is_none_or(|only| !only.is_empty() && only.value(0)),
+        wanted: true,
         quoted: Quoted::No,
         doubled: false,
         second: usize::MAX,
     };
-    if memchr(dialect.quote, &text[..len]).is_some() {
-        reader.read::<true>(len)
-    } else {
-        reader.read::<false>(len)
+    let quotes = memchr(dialect.quote, &text[..len]).is_some();
+    let mut read = |first: usize, stretch: Range<usize>| {
+        reader.start_at(first, stretch.start);
+        if quotes { reader.read::<true>(stretch) } else { reader.read::<false>(stretch) }
+    };
+    let Some(Chosen { rows, landmarks }) = only else {
+        return read(0, 0..len);
+    };
+    // Between landmarks without a chosen row there is nothing to read.
+    let mut next = 0;
+    for row in rows.set_indices() {
+        let stretch = (row / LANDMARK_ROWS).min(landmarks.len());
+        if stretch >= next {
+            let start = stretch.checked_sub(1).map_or(0, |before| landmarks[before] as usize);
+            let end = landmarks.get(stretch).map_or(len, |end| *end as usize);
+            read(stretch * LANDMARK_ROWS, start..end)?;
+            next = stretch + 1;
+        }
     }
+    Ok(())
 }
 
 /// Where the field in progress stands with respect to quotes.
@@ -108,9 +125,15 @@ struct Reader<'c, 'l> {
 }
 
 impl Reader<'_, '_> {
-    fn read<const QUOTES: bool>(&mut self, len: usize) -> Result<(), Fault> {
+    /// Goes to where a row starts.
+    fn start_at(&mut self, row: usize, start: usize) {
+        (self.row, self.record, self.start, self.field) = (row, start, start, 0);
+        self.wanted = self.only.is_none_or(|only| row < only.len() && only.value(row));
+    }
+
+    fn read<const QUOTES: bool>(&mut self, stretch: Range<usize>) -> Result<(), Fault> {
         let text = self.text;
-        let mut base = 0;
+        let Range { start: mut base, end: len } = stretch;
         while base < len {
             let Some(block) = text[base..].first_chunk::<BLOCK>() else {
                 break;
@@ -222,7 +245,7 @@ impl Reader<'_, '_> {
                 return Err(Fault::on_line_of(self.record, problem));
             }
             if self.wanted {
-                self.columns.end_row();
+                self.columns.end_row(at + 1);
             }
             self.row += 1;
             if let Some(only) = self.only {

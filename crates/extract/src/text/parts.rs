@@ -1,8 +1,8 @@
 //! A text file in parts: chunks are cut under the lock of a scan and parsed outside of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use arrow_array::RecordBatch;
 use arrow_buffer::{BooleanBuffer, Buffer};
@@ -23,7 +23,7 @@ pub(crate) struct Records<'c> {
     /// How long the text is.
     pub len: usize,
     /// Those that are wanted, if not all are.
-    pub only: Option<&'c BooleanBuffer>,
+    pub only: Option<Chosen<'c>>,
 }
 
 /// What sets CSV and JSON lines apart.
@@ -36,6 +36,14 @@ pub(crate) trait Grammar: Send + Sync {
     fn start_of(&self, text: &[u8], row: usize, columns: usize) -> Option<usize>;
     /// What ends a line.
     fn terminator(&self) -> u8;
+}
+
+/// Some rows of a chunk.
+#[derive(Clone, Copy)]
+pub(crate) struct Chosen<'a> {
+    pub rows: &'a BooleanBuffer,
+    /// Where every [`LANDMARK_ROWS`](crate::column::LANDMARK_ROWS)th row starts, but for the first; nothing when not known.
+    pub landmarks: &'a [u32],
 }
 
 /// What is known of a text file once its beginning has been looked at.
@@ -55,11 +63,13 @@ pub(crate) struct TextFile<G> {
     grammar: G,
     /// Where the chunks start, and where the last one ends, once a scan has seen them all.
     offsets: OnceLock<Vec<u64>>,
+    /// By chunk, where some of its rows start, so that few of them can be read again without reading all.
+    landmarks: Mutex<HashMap<usize, Arc<[u32]>>>,
 }
 
 impl<G: Grammar> TextFile<G> {
     pub fn new(text: Text, shape: Shape, grammar: G) -> Self {
-        Self { text, shape, grammar, offsets: OnceLock::new() }
+        Self { text, shape, grammar, offsets: OnceLock::new(), landmarks: Mutex::default() }
     }
 
     /// Has every chunk looked at by so many threads, and merges what was seen in order; later scans then know where chunks
@@ -117,19 +127,29 @@ impl<G: Grammar> TextFile<G> {
 
     fn batch(
         &self,
+        nth: usize,
         chunk: Chunk,
-        only: Option<&BooleanBuffer>,
+        rows: Option<&BooleanBuffer>,
         shared: &Shared,
     ) -> Result<RecordBatch, Error> {
         let Chunk { offset, bytes, len } = chunk;
         let mut columns = Columns::new(&shared.layout, len);
+        let landmarks = rows.and_then(|_| self.landmarks().get(&nth).cloned()).unwrap_or_default();
+        let only = rows.map(|rows| Chosen { rows, landmarks: &landmarks });
         let records = Records { text: &bytes, len, only };
         let parsed = check_utf8(&bytes[..len]).and_then(|()| self.grammar.parse(records, &mut columns));
+        if rows.is_none() {
+            self.landmarks().insert(nth, columns.landmarks().into());
+        }
         parsed.map_err(|fault| self.text.error(offset, fault, self.grammar.terminator()))?;
         let buffer = Buffer::from_vec(bytes);
         let batch = columns.finish(&buffer).map_err(|error| self.text.input.damaged(error))?;
         shared.pool.remember(&buffer);
         Ok(batch)
+    }
+
+    fn landmarks(&self) -> MutexGuard<'_, HashMap<usize, Arc<[u32]>>> {
+        self.landmarks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -304,7 +324,7 @@ impl<'a, G: Grammar> TextParts<'a, G> {
 
     fn part(&self, nth: usize, load: impl FnOnce() -> Result<Chunk, Error> + Send + 'a) -> Part<'a> {
         let (file, rows, shared) = (self.file, self.wanted.chosen(nth), Arc::clone(&self.shared));
-        let batch = move || load().and_then(|chunk| file.batch(chunk, rows, &shared));
+        let batch = move || load().and_then(|chunk| file.batch(nth, chunk, rows, &shared));
         Part { number: self.wanted.first + nth, batches: Box::new(std::iter::once_with(batch)) }
     }
 }

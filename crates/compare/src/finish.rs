@@ -202,7 +202,7 @@ impl Finish<'_> {
         in_order(self.reread.threads, next, tell, |batch| teller.take(batch))
     }
 
-    /// Reads the rows of listed breaks in full, for the long texts that were not needed to decide them.
+    /// Reads the long texts of listed breaks, which were not needed to decide them.
     fn show_long_texts(&self, breaks: &mut [Break], pending: &[(usize, usize, u32)]) -> Result<(), Error> {
         if pending.is_empty() {
             return Ok(());
@@ -214,7 +214,7 @@ impl Finish<'_> {
                 choose(own.map(|(_, _, locator)| place_of(blocks, *locator)), blocks)
             })
             .collect();
-        let mut rows = Sorter::merge(reread.entries(&chosen, Purpose::List)?, reread.progress)?;
+        let mut rows = Sorter::merge(reread.long_texts(&chosen, self.long)?, reread.progress)?;
         let mut shown = HashMap::new();
         while let Some(bytes) = rows.next()? {
             let entry = Entry::new(bytes);

@@ -139,7 +139,13 @@ impl<'a> Reread<'a> {
 
     /// Chosen rows in full, sorted.
     pub(crate) fn entries(&self, chosen: &[Chosen], purpose: Purpose) -> Result<Vec<Sorter<'a>>, Error> {
-        self.sorted(chosen, purpose, &[], &Kept::default())
+        let all: Vec<usize> = (0..self.plan.columns.len()).collect();
+        self.sorted(chosen, purpose, &all, &[], &Kept::default())
+    }
+
+    /// Chosen rows with their long texts and nothing else.
+    pub(crate) fn long_texts(&self, chosen: &[Chosen], long: &[usize]) -> Result<Vec<Sorter<'a>>, Error> {
+        self.sorted(chosen, Purpose::List, &self.columns_of(long), &[], &Kept::default())
     }
 
     /// Chosen rows without their long texts, for which the words are given, sorted.
@@ -149,25 +155,29 @@ impl<'a> Reread<'a> {
         long: &[usize],
         kept: &Kept,
     ) -> Result<Vec<Sorter<'a>>, Error> {
-        self.sorted(chosen, Purpose::DecideLean, long, kept)
+        let unread = self.columns_of(long);
+        let columns: Vec<usize> =
+            (0..self.plan.columns.len()).filter(|column| !unread.contains(column)).collect();
+        self.sorted(chosen, Purpose::DecideLean, &columns, long, kept)
+    }
+
+    fn columns_of(&self, measures: &[usize]) -> Vec<usize> {
+        measures.iter().filter_map(|measure| self.plan.measures[*measure].column).collect()
     }
 
     fn sorted(
         &self,
         chosen: &[Chosen],
         purpose: Purpose,
+        columns: &[usize],
         long: &[usize],
         kept: &Kept,
     ) -> Result<Vec<Sorter<'a>>, Error> {
-        let unread: Vec<usize> =
-            long.iter().filter_map(|measure| self.plan.measures[*measure].column).collect();
-        let columns: Vec<usize> =
-            (0..self.plan.columns.len()).filter(|column| !unread.contains(column)).collect();
         let parts: Vec<HashMap<usize, Vec<Block>>> =
             self.blocks.iter().map(|blocks| by_part(blocks)).collect();
         let sorter = || Sorter::new(self.sort_bytes / self.threads, self.budget);
-        let mut sorters = self.read(chosen, &columns, sorter, |sorter, rows| {
-            let found = Found::new(self.plan, rows.source, &columns, rows.batch);
+        let mut sorters = self.read(chosen, columns, sorter, |sorter, rows| {
+            let found = Found::new(self.plan, rows.source, columns, rows.batch);
             for (row, &position) in rows.positions.iter().enumerate() {
                 let locator = locator_at(&parts[rows.source][&rows.part], position);
                 let words = kept.get(rows.source, locator);

@@ -95,6 +95,10 @@ pub(crate) struct Encoder {
     fingerprints: Vec<u128>,
     digests: Vec<u64>,
     record: Vec<u32>,
+    /// Rows in the order in which their records are written.
+    order: Vec<u32>,
+    /// Hashes of the carried columns of bytes, by slot.
+    words: Vec<Vec<u64>>,
     /// Rows with a NULL in the key.
     pub(crate) null_keys: u64,
 }
@@ -136,17 +140,37 @@ impl Encoder {
         let Encoding { plan, shape, seeds } = by;
         self.hash(by, columns, rows);
         self.null_keys += null_keys(plan, columns, rows);
+        self.hash_carried(by, columns, rows);
         self.record.resize(shape.layout.stride(), 0);
-        for (row, (&fingerprint, &digest)) in self.fingerprints.iter().zip(&self.digests).enumerate() {
-            shape.layout.start(&mut self.record, fingerprint, locator.wrapping_add(row as u32), digest);
+        scatter.order(&self.fingerprints, &mut self.order);
+        for &nth in &self.order {
+            let row = nth as usize;
+            let fingerprint = self.fingerprints[row];
+            shape.layout.start(&mut self.record, fingerprint, locator.wrapping_add(nth), self.digests[row]);
             for (slot, &column) in shape.carried.iter().enumerate() {
-                if !columns[column].is_null(row) {
-                    write(shape, seeds, slot, column, &columns[column], row, &mut self.record);
+                if columns[column].is_null(row) {
+                    continue;
+                }
+                match self.words[slot].get(row) {
+                    Some(word) => put_u64(shape.layout.slot(&mut self.record, slot), 0, *word),
+                    None => write(shape, seeds, slot, column, &columns[column], row, &mut self.record),
                 }
             }
             scatter.push(fingerprint, &self.record)?;
         }
         Ok(())
+    }
+
+    /// Hashes the carried columns that are hashed; of the others nothing is kept.
+    fn hash_carried(&mut self, by: &Encoding<'_>, columns: &[Decoded], rows: usize) {
+        self.words.resize_with(by.shape.carried.len(), Vec::new);
+        let slots = by.shape.carried.iter().zip(by.shape.layout.carried());
+        for ((column, carry), words) in slots.zip(&mut self.words) {
+            words.clear();
+            if *carry == Carry::Hash64 {
+                by.seeds.words(*column, &columns[*column], rows, |_, word| words.push(word));
+            }
+        }
     }
 
     /// The fingerprints and digests of the rows encoded last.
@@ -199,7 +223,7 @@ fn write(
             put_u128(words, mantissa.cast_unsigned());
             words[4] = exponent.cast_unsigned();
         }
-        (_, Values::Bytes(_)) => put_u64(words, 0, seeds.word(column, decoded, row)),
+        (_, Values::Bytes(_)) => unreachable!("columns of bytes are hashed as a whole"),
     }
 }
 

@@ -76,11 +76,6 @@ impl Seeds {
         ));
     }
 
-    /// The same for the one value at a row.
-    pub(crate) fn word(&self, column: usize, decoded: &Decoded, row: usize) -> u64 {
-        with_bytes(decoded, row, |bytes| self.word_of(column, bytes))
-    }
-
     /// The same for the bytes of a value, `None` for NULL.
     pub(crate) fn word_of(&self, column: usize, bytes: Option<&[u8]>) -> u64 {
         let (seed, null) = self.columns[column];

@@ -146,6 +146,8 @@ pub(crate) struct Scatter<'a> {
     spare: Vec<Vec<u32>>,
     budget: &'a Budget,
     spill: Option<Spill>,
+    /// Where the next row of each partition goes while rows are ordered.
+    places: Vec<u32>,
 }
 
 struct Spill {
@@ -166,6 +168,27 @@ impl<'a> Scatter<'a> {
             spare: Vec::new(),
             budget,
             spill: None,
+            places: Vec::new(),
+        }
+    }
+
+    /// Orders rows by partition: written one after the other, the ends of the open chunks stay in the nearest cache.
+    pub(crate) fn order(&mut self, fingerprints: &[u128], rows: &mut Vec<u32>) {
+        self.places.clear();
+        self.places.resize(self.radix.partitions(), 0);
+        for fingerprint in fingerprints {
+            self.places[self.radix.partition(*fingerprint)] += 1;
+        }
+        let mut sum = 0;
+        for place in &mut self.places {
+            sum += std::mem::replace(place, sum);
+        }
+        rows.clear();
+        rows.resize(fingerprints.len(), 0);
+        for (row, fingerprint) in fingerprints.iter().enumerate() {
+            let place = &mut self.places[self.radix.partition(*fingerprint)];
+            rows[*place as usize] = row as u32;
+            *place += 1;
         }
     }
 

@@ -1,0 +1,146 @@
+//! A throw-away PostgreSQL: its own folder, its own socket, gone with the process that started it.
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// Why there is no server to test with.
+#[derive(Debug, thiserror::Error)]
+pub enum PostgresError {
+    /// A program or file could not be used.
+    #[error("starting PostgreSQL: {0}")]
+    Io(#[from] std::io::Error),
+    /// The server did not start; most often there is none.
+    #[error(
+        "PostgreSQL did not start: {log}\nhint: install the server (Debian: apt-get install postgresql), or run ./test, which does"
+    )]
+    NotStarted {
+        /// The end of what it logged.
+        log: String,
+    },
+    /// A database could not be made.
+    #[error("making a database: {0}")]
+    NoDatabase(String),
+}
+
+/// A running server.
+#[derive(Debug)]
+pub struct Postgres {
+    dir: PathBuf,
+    bin: PathBuf,
+    settings: &'static str,
+    databases: AtomicU32,
+    keeper: Mutex<Keeper>,
+}
+
+/// The shell that runs the server until its standard input closes, which it does however this process ends.
+#[derive(Debug)]
+struct Keeper(Child);
+
+impl Postgres {
+    /// The server that all tests of this process share.
+    ///
+    /// # Panics
+    ///
+    /// When it does not start: no test that asks for it can go on.
+    pub fn shared() -> &'static Self {
+        static SHARED: OnceLock<Postgres> = OnceLock::new();
+        SHARED.get_or_init(|| Self::start().unwrap_or_else(|error| panic!("{error}")))
+    }
+
+    /// Starts a server of one's own, to be stopped and started at will.
+    pub fn start() -> Result<Self, PostgresError> {
+        // Tests survive no power cut, so the disk need not be waited for; commits are as synchronous as elsewhere.
+        Self::start_with("-c fsync=off")
+    }
+
+    /// Starts a server whose commits are on the disk, to be measured.
+    pub fn start_durable() -> Result<Self, PostgresError> {
+        Self::start_with("")
+    }
+
+    fn start_with(settings: &'static str) -> Result<Self, PostgresError> {
+        let dir = tempfile::Builder::new().prefix("trueup-pg-").tempdir()?.keep();
+        let (keeper, bin) = Keeper::start(&dir, settings)?;
+        Ok(Self { dir, bin, settings, databases: AtomicU32::new(0), keeper: Mutex::new(keeper) })
+    }
+
+    /// Makes a database, and gives its URL for the superuser.
+    pub fn database(&self) -> Result<String, PostgresError> {
+        let name = format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
+        let made = Command::new(self.bin.join("createdb"))
+            .args(["--username=postgres", "--host"])
+            .arg(&self.dir)
+            .arg(&name)
+            .output()?;
+        if !made.status.success() {
+            return Err(PostgresError::NoDatabase(String::from_utf8_lossy(&made.stderr).into_owned()));
+        }
+        Ok(self.url("postgres", &name))
+    }
+
+    /// The URL of a database for a user; the server asks for no password.
+    pub fn url(&self, user: &str, database: &str) -> String {
+        let host = self.dir.to_string_lossy().replace('%', "%25").replace('/', "%2F");
+        format!("postgres://{user}@{host}/{database}")
+    }
+
+    /// Stops the server; what it holds is kept.
+    pub fn stop(&self) -> Result<(), PostgresError> {
+        Ok(self.keeper().stop("keep\n")?)
+    }
+
+    /// Starts the server again after it was stopped.
+    pub fn start_again(&self) -> Result<(), PostgresError> {
+        *self.keeper() = Keeper::start(&self.dir, self.settings)?.0;
+        Ok(())
+    }
+
+    fn keeper(&self) -> MutexGuard<'_, Keeper> {
+        self.keeper.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        // Nobody is left to tell; the keeper cleans up as soon as its input is closed, which dropping it does as well.
+        let _ended = self.keeper().stop("");
+    }
+}
+
+impl Keeper {
+    fn start(dir: &Path, settings: &str) -> Result<(Self, PathBuf), PostgresError> {
+        let script = dir.join("keeper.sh");
+        std::fs::write(&script, include_str!("postgres.sh"))?;
+        let mut child = Command::new("sh")
+            .arg(&script)
+            .arg(dir)
+            .arg(settings)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            // An interrupt from the terminal is for this process; the keeper has to outlive it.
+            .process_group(0)
+            .spawn()?;
+        let mut ready = String::new();
+        if let Some(stdout) = child.stdout.take() {
+            BufReader::new(stdout).read_line(&mut ready)?;
+        }
+        if let Some(bin) = ready.trim_end().strip_prefix("ready ") {
+            return Ok((Self(child), bin.into()));
+        }
+        child.wait()?;
+        let log = std::fs::read_to_string(dir.join("log"));
+        Err(PostgresError::NotStarted { log: log.unwrap_or_else(|error| format!("no log: {error}")) })
+    }
+
+    fn stop(&mut self, word: &str) -> std::io::Result<()> {
+        if let Some(mut input) = self.0.stdin.take() {
+            input.write_all(word.as_bytes())?;
+        }
+        self.0.wait().map(drop)
+    }
+}

@@ -14,9 +14,7 @@ pub struct Line {
 
 /// A queue whose waiting line is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "{waiting} runs wait already, and {max_waiting} may: try again when some have started, or raise the queue's max_waiting"
-)]
+#[error("{waiting} runs wait already, and {max_waiting} may")]
 pub struct LineFull {
     /// How many wait.
     pub waiting: u64,

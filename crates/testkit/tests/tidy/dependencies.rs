@@ -44,13 +44,14 @@ fn uses(file: &Source, folder: &str, kind: &str, name: &str) -> bool {
 }
 
 /// Crates of the workspace that a crate may build on; tests may use any.
-const LAYERS: [(&str, &[&str]); 7] = [
+const LAYERS: [(&str, &[&str]); 8] = [
     ("trueup-compare", &[]),
     ("trueup-events", &[]),
     ("trueup-extract", &[]),
     ("trueup-job", &[]),
     ("trueup-lifecycle", &["trueup-events"]),
-    ("trueup-cli", &["trueup-compare", "trueup-extract"]),
+    ("trueup-store", &["trueup-events", "trueup-lifecycle"]),
+    ("trueup-cli", &["trueup-compare", "trueup-extract", "trueup-store"]),
     ("trueup-testkit", &[]),
 ];
 

@@ -1,0 +1,1 @@
+select number, hash from trueup.audit_chain order by number desc limit 1

@@ -1,0 +1,1 @@
+insert into trueup.migrations (version) values ($1)

@@ -1,0 +1,1 @@
+select max(version) from trueup.migrations

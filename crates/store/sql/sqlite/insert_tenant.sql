@@ -1,0 +1,3 @@
+insert into tenants (id, name)
+values (?1, ?2)
+on conflict (name) do nothing

@@ -1,0 +1,5 @@
+select position, event_id, tenant_id, run_id, type, source, time, data, causation_id, traceparent, extensions, details, stamped_here
+from events
+where position > ?1 and tenant_id = ?2
+order by position
+limit ?3

@@ -1,0 +1,3 @@
+select id
+from tenants
+where name = ?1

@@ -1,0 +1,94 @@
+//! What verbs need beside the transaction: the settings, the ids of events, and the clock.
+
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use trueup_events::{Event, EventId, Ids, Payload, Snowflakes, Sources, Time};
+use trueup_lifecycle::Settings;
+
+/// Whose time decides leases and deadlines.
+#[derive(Debug, Clone, Default)]
+pub enum Clock {
+    /// The database's.
+    #[default]
+    Database,
+    /// One that is set by hand, in milliseconds since 1970, so that tests need not wait.
+    ByHand(Arc<AtomicI64>),
+}
+
+impl Clock {
+    /// The time that was set by hand.
+    pub(crate) fn by_hand_ms(&self) -> Option<i64> {
+        match self {
+            Self::Database => None,
+            Self::ByHand(now_ms) => Some(now_ms.load(Ordering::SeqCst)),
+        }
+    }
+}
+
+/// How a store is used.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// What governs runs.
+    pub settings: Settings,
+    /// What events name as their source.
+    pub sources: Sources,
+    /// Whose time counts.
+    pub clock: Clock,
+}
+
+/// What every verb of one open store shares.
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub(crate) options: Options,
+    snowflakes: Mutex<Snowflakes>,
+    illegal: AtomicU64,
+}
+
+impl Context {
+    /// Starts with the number that this process writes into its event ids.
+    pub(crate) fn new(options: Options, node: u16) -> Self {
+        Self { options, snowflakes: Mutex::new(Snowflakes::new(node)), illegal: AtomicU64::new(0) }
+    }
+
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.options.settings
+    }
+
+    /// Makes events of what a change tells; the first of them is what led to the others.
+    pub(crate) fn events(&self, ids: &Ids, told: &[Payload], now_ms: i64) -> Vec<Event> {
+        let mut led_by = None;
+        let time = Time::from_unix_us(now_ms.saturating_mul(1000));
+        told.iter()
+            .map(|payload| {
+                let event_id = self.event_id(now_ms);
+                let mut event = Event::new(event_id, time.clone(), ids, payload, &self.options.sources);
+                event.causation_id = led_by;
+                led_by = led_by.or(Some(event_id));
+                event
+            })
+            .collect()
+    }
+
+    /// An id of this moment, by this machine's clock: ids need only differ, so that no database has to be asked.
+    pub(crate) fn next_event_id(&self) -> EventId {
+        let now_ms = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
+        let now_ms = self.options.clock.by_hand_ms().unwrap_or_else(|| now_ms().try_into().unwrap_or(0));
+        self.event_id(now_ms)
+    }
+
+    fn event_id(&self, now_ms: i64) -> EventId {
+        // Making an id cannot fail half-way, so what a panicking thread left behind is whole.
+        let mut snowflakes = self.snowflakes.lock().unwrap_or_else(PoisonError::into_inner);
+        snowflakes.next(now_ms.try_into().unwrap_or(0))
+    }
+
+    pub(crate) fn count_illegal(&self) {
+        self.illegal.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn illegal(&self) -> u64 {
+        self.illegal.load(Ordering::Relaxed)
+    }
+}

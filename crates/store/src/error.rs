@@ -1,0 +1,141 @@
+//! What can go wrong in a store, and whether trying again makes sense.
+
+use trueup_events::{EventId, RunId};
+use trueup_lifecycle::{LineFull, Refusal};
+
+/// Why a verb changed nothing.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum StoreError {
+    /// The run does not allow it.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// There is no such run.
+    #[error("there is no run {0}")]
+    NoSuchRun(RunId),
+    /// A run was asked for with the id of another.
+    #[error("the run {0} was asked for already, of another job")]
+    RunDiffers(RunId),
+    /// There is no such job.
+    #[error("there is no job named {name:?}")]
+    NoSuchJob {
+        /// What was asked for.
+        name: String,
+    },
+    /// There is no such queue.
+    #[error("there is no queue named {name:?}")]
+    NoSuchQueue {
+        /// What was asked for.
+        name: String,
+    },
+    /// The queue's waiting line is full.
+    #[error("the queue {queue:?} is full: {full}")]
+    LineFull {
+        /// The queue.
+        queue: String,
+        /// How full.
+        full: LineFull,
+    },
+    /// An event came again with the same id and other content.
+    #[error("the event {0} is in the log already, with other content")]
+    EventDiffers(EventId),
+    /// Another writer was faster; the transaction had no effect.
+    #[error("another transaction came between while {doing}")]
+    Contended {
+        /// What was being done.
+        doing: &'static str,
+    },
+    /// The store cannot be reached, or is shutting down or starting.
+    #[error("the store is away while {doing}: {problem}")]
+    Away {
+        /// What was being done.
+        doing: &'static str,
+        /// What it, or the system, said.
+        problem: String,
+    },
+    /// There is no room left.
+    #[error("no room is left while {doing}: {problem}")]
+    Full {
+        /// What was being done.
+        doing: &'static str,
+        /// What the system said.
+        problem: String,
+    },
+    /// There can be no store there.
+    #[error("there can be no store there: {problem}")]
+    NoPlace {
+        /// What the system said.
+        problem: String,
+    },
+    /// The store may only be read.
+    #[error("the store may only be read: {problem}")]
+    ReadOnly {
+        /// What the system said.
+        problem: String,
+    },
+    /// Another server has the store open.
+    #[error("{holder} has the store open")]
+    Held {
+        /// Who.
+        holder: String,
+    },
+    /// It is not a store of ours, or not any more.
+    #[error("not a trueup store: {problem}")]
+    Foreign {
+        /// How one can tell.
+        problem: String,
+    },
+    /// A later version wrote it.
+    #[error("the store has schema {found}, and this trueup knows {known} at most")]
+    Newer {
+        /// The schema of the store.
+        found: i64,
+        /// The last schema of this version.
+        known: i64,
+    },
+    /// What it holds contradicts itself.
+    #[error("the store is damaged: {problem}")]
+    Damaged {
+        /// How one can tell.
+        problem: String,
+    },
+    /// Anything that should not happen.
+    #[error("the store failed while {doing}: {problem}")]
+    Failed {
+        /// What was being done.
+        doing: &'static str,
+        /// What it said.
+        problem: String,
+    },
+}
+
+impl StoreError {
+    /// Whether the same may succeed later without anybody's doing.
+    pub fn is_passing(&self) -> bool {
+        matches!(self, Self::Contended { .. } | Self::Away { .. } | Self::LineFull { .. } | Self::Full { .. })
+    }
+
+    /// What a person can do about it.
+    pub fn hint(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::NoSuchJob { .. } => "save the job first",
+            Self::NoSuchQueue { .. } => "make the queue first, or let the job use the queue `default`",
+            Self::LineFull { .. } => "try again when some have started, or raise the queue's max_waiting",
+            Self::Contended { .. } => "try again",
+            Self::Away { .. } => "check that the database is up and can be reached; nothing was half-written",
+            Self::Full { .. } => "free some space; nothing was half-written",
+            Self::NoPlace { .. } => "check the path, and who may use it",
+            Self::ReadOnly { .. } => "check who may write the file and its folder",
+            Self::Held { .. } => "stop it first, or use PostgreSQL for several servers",
+            Self::Foreign { .. } => "name another file; this one was left as it is",
+            Self::Newer { .. } => "use a newer trueup",
+            Self::Damaged { .. } => "restore it from a backup",
+            Self::Refused(_)
+            | Self::NoSuchRun(_)
+            | Self::RunDiffers(_)
+            | Self::EventDiffers(_)
+            | Self::Failed { .. } => {
+                return None;
+            }
+        })
+    }
+}

@@ -1,0 +1,23 @@
+//! Remembers runs, what happened to them, and who did it: a change, its events and its audit entry commit together.
+//!
+//! [`Store`] is SQLite or PostgreSQL behind the same verbs. A verb is one transaction: it loads a run, asks `lifecycle` what becomes of it, and writes
+//! that where the row still is what was loaded. Nothing of a verb that fails is kept.
+
+mod audit;
+mod columns;
+mod context;
+mod error;
+mod place;
+mod postgres;
+mod record;
+mod sqlite;
+mod store;
+mod tx;
+mod verbs;
+
+pub use audit::{Audited, Fault, Head, NotAHead};
+pub use context::{Clock, Options};
+pub use error::StoreError;
+pub use place::{Place, Role, UnknownPlace};
+pub use record::{Claimed, Entry, Finish, Job, JobDocument, NewRun, Record, RunFilter, Taken};
+pub use store::Store;

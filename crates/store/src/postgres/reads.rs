@@ -1,0 +1,118 @@
+//! What can be read beside the verbs.
+
+use tokio::time::timeout;
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Row, Statement};
+use trueup_events::{Event, RunId, TenantId};
+
+use super::Postgres;
+use super::error::failed;
+use super::pool::PATIENCE;
+use super::rows::{self, key};
+use super::statements::Statements;
+use crate::audit::{Audited, Head, Walk};
+use crate::error::StoreError;
+use crate::place::Role;
+use crate::record::{Job, Record, RunFilter};
+
+const READING: &str = "reading the store";
+/// How many audit entries are fetched at a time.
+const PAGE: i64 = 1_000;
+
+impl Postgres {
+    pub(crate) async fn read_from(
+        &self,
+        position: u64,
+        tenant_id: Option<TenantId>,
+        limit: u32,
+    ) -> Result<Vec<Event>, StoreError> {
+        self.number().await?;
+        let (position, limit) = (at(position), i64::from(limit));
+        let tenant_id = tenant_id.map(|id| id.to_string());
+        let found = self.read(|sql| &sql.read_from, &[&position, &tenant_id, &limit]).await?;
+        found.iter().map(rows::event).collect()
+    }
+
+    pub(crate) async fn events_of(
+        &self,
+        run_id: RunId,
+        position: u64,
+        limit: u32,
+    ) -> Result<Vec<Event>, StoreError> {
+        self.number().await?;
+        let (position, limit) = (at(position), i64::from(limit));
+        let found = self.read(|sql| &sql.events_of_run, &[&key(run_id), &position, &limit]).await?;
+        found.iter().map(rows::event).collect()
+    }
+
+    pub(crate) async fn run(&self, tenant_id: TenantId, run_id: RunId) -> Result<Option<Record>, StoreError> {
+        let found = self.read(|sql| &sql.run_of_tenant, &[&tenant_id.to_string(), &key(run_id)]).await?;
+        found.first().map(rows::record).transpose()
+    }
+
+    pub(crate) async fn runs(&self, filter: &RunFilter) -> Result<Vec<Record>, StoreError> {
+        let RunFilter { tenant_id, statuses, job_id, before, limit } = filter;
+        let (tenant_id, limit) = (tenant_id.to_string(), i64::from(*limit));
+        let states: Vec<&str> = statuses.iter().map(|status| status.name()).collect();
+        let found = match job_id.map(|id| id.to_string()) {
+            None if states.is_empty() => self.read(|sql| &sql.runs, &[&tenant_id, before, &limit]).await?,
+            None => self.read(|sql| &sql.runs_in_state, &[&tenant_id, before, &limit, &states]).await?,
+            Some(job) => {
+                let params: [&(dyn ToSql + Sync); 5] = [&tenant_id, before, &limit, &job, &states];
+                self.read(|sql| &sql.runs_of_job, &params).await?
+            }
+        };
+        found.iter().map(rows::record).collect()
+    }
+
+    pub(crate) async fn job(&self, tenant_id: TenantId, name: &str) -> Result<Option<Job>, StoreError> {
+        let found = self.read(|sql| &sql.job, &[&tenant_id.to_string(), &name]).await?;
+        found.first().map(rows::job).transpose()
+    }
+
+    pub(crate) async fn verify_audit(&self, expected: Option<Head>) -> Result<Audited, StoreError> {
+        self.sequencer.catch_up(&self.pool).await?;
+        let mut walk = Walk::new(expected);
+        let mut after = 0_i64;
+        loop {
+            let page = self.read(|sql| &sql.audit_chain, &[&after, &PAGE]).await?;
+            let is_whole = page.iter().all(|row| {
+                after = row.get(0);
+                let entry = row.get::<_, Option<i64>>(2).map(|_| rows::entry(row, 2));
+                walk.step(after, entry.as_ref(), row.get(1))
+            });
+            if !is_whole || page.is_empty() {
+                break;
+            }
+        }
+        let unlinked = self.read(|sql| &sql.unlinked, &[]).await?;
+        Ok(walk.end(unlinked.first().map_or(0, |row| row.get::<_, i64>(0).cast_unsigned())))
+    }
+
+    /// Numbers what this store has written, so that whoever wrote it reads it; a command cannot count on a server that does.
+    async fn number(&self) -> Result<(), StoreError> {
+        if self.role == Role::Command || self.sequencer.is_behind() {
+            self.sequencer.catch_up(&self.pool).await?;
+        }
+        Ok(())
+    }
+
+    async fn read(
+        &self,
+        statement: impl Fn(&Statements) -> &Statement + Send,
+        params: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<Row>, StoreError> {
+        let lent = self.pool.lend(READING).await?;
+        let (client, sql) = (&lent.connection.client, &lent.connection.sql);
+        let no_answer = || StoreError::Away { doing: READING, problem: "no answer".to_owned() };
+        let answer = timeout(PATIENCE, client.query(statement(sql), params)).await;
+        let rows = answer.map_err(|_| no_answer())?.map_err(|error| failed(&error, READING))?;
+        self.pool.give_back(lent);
+        Ok(rows)
+    }
+}
+
+/// A position as its column holds it; those that no column can hold come after every event.
+fn at(position: u64) -> i64 {
+    position.try_into().unwrap_or(i64::MAX)
+}

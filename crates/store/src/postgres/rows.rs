@@ -1,0 +1,159 @@
+//! What the rows of PostgreSQL say.
+
+use std::error::Error;
+
+use serde_json::Value;
+use tokio_postgres::Row;
+use tokio_postgres::types::private::BytesMut;
+use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, accepts, to_sql_checked};
+use trueup_events::{Event, EventId, EventName, Ids, JobId, RunId, TenantId};
+use trueup_lifecycle::Policy;
+
+use crate::audit;
+use crate::columns::{Columns, damaged, read};
+use crate::error::StoreError;
+use crate::record::{Job, JobDocument, Record};
+
+/// The text of a column of type `json`, which keeps it as it was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Json(pub(crate) String);
+
+impl<'a> FromSql<'a> for Json {
+    fn from_sql(ty: &Type, raw: &'a [u8]) -> Result<Self, Box<dyn Error + Sync + Send>> {
+        <String as FromSql>::from_sql(ty, raw).map(Self)
+    }
+
+    accepts!(JSON);
+}
+
+impl ToSql for Json {
+    fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+        self.0.to_sql(ty, out)
+    }
+
+    accepts!(JSON);
+    to_sql_checked!();
+}
+
+/// A run, from the columns in the order in which every statement lists them.
+pub(crate) fn record(row: &Row) -> Result<Record, StoreError> {
+    let ids = Ids {
+        run_id: parsed("a run's id", row, 1)?,
+        job_id: parsed("a run's job", row, 3)?,
+        tenant_id: parsed("a run's tenant", row, 2)?,
+    };
+    let policy = Policy { deadline_ms: row.get(10), retries: count("a run's retries", row.get(11))? };
+    let columns = Columns {
+        state: row.get(12),
+        epoch: row.get(13),
+        executor: row.get(14),
+        due_at_ms: row.get(15),
+        submits: row.get(16),
+        attempt: row.get(17),
+        worker: row.get(18),
+        deadline_at_ms: row.get(19),
+        finished_at_ms: row.get(20),
+        verdict: row.get(21),
+        error: text(row, 22),
+        cancel: text(row, 23),
+        beside: text(row, 24),
+    };
+    Ok(Record {
+        run: columns.run(ids, policy)?,
+        number: row.get(0),
+        revision: count("a run's revision", row.get(4))?,
+        queue: row.get(5),
+        params: value("params", row, 6)?,
+        mode: parsed("a run's mode", row, 7)?,
+        triggered_by: row.get(8),
+        requested_at_ms: row.get(9),
+    })
+}
+
+/// An event, from its position and its columns.
+pub(crate) fn event(row: &Row) -> Result<Event, StoreError> {
+    let extensions = text(row, 10).map(|text| read("an event's extensions", &text)).transpose()?;
+    let name: &str = row.get(4);
+    Ok(Event {
+        event_id: event_id(row.get(1))?,
+        position: row.get::<_, Option<i64>>(0).map(i64::cast_unsigned),
+        tenant_id: parsed("an event's tenant", row, 2)?,
+        run_id: parsed("an event's run", row, 3)?,
+        name: EventName::from(name),
+        source: row.get(5),
+        time: parsed("an event's time", row, 6)?,
+        stamped_here: row.get(12),
+        data: value("an event's data", row, 7)?,
+        causation_id: row.get::<_, Option<i64>>(8).map(event_id).transpose()?,
+        traceparent: row.get(9),
+        extensions: extensions.unwrap_or_default(),
+        details: text(row, 11).map(|text| read("an event's details", &text)).transpose()?,
+    })
+}
+
+/// A job in its present revision.
+pub(crate) fn job(row: &Row) -> Result<Job, StoreError> {
+    let policy = Policy { deadline_ms: row.get(5), retries: count("a job's retries", row.get(6))? };
+    Ok(Job {
+        id: parsed::<JobId>("a job's id", row, 0)?,
+        revision: count("a job's revision", row.get(1))?,
+        document: JobDocument {
+            name: row.get(2),
+            document: value("a job's document", row, 3)?,
+            queue: row.get(4),
+            policy,
+        },
+    })
+}
+
+/// An entry of the audit log, from its columns after the first so many.
+pub(crate) fn entry(row: &Row, after: usize) -> audit::Row {
+    audit::Row {
+        id: row.get(after),
+        at_ms: row.get(after + 1),
+        tenant_id: row.get(after + 2),
+        actor: row.get(after + 3),
+        action: row.get(after + 4),
+        subject: row.get(after + 5),
+        detail: row.get::<_, Json>(after + 6).0,
+    }
+}
+
+pub(crate) fn tenant_id(row: &Row, column: usize) -> Result<TenantId, StoreError> {
+    parsed("a tenant's id", row, column)
+}
+
+/// A limit of a queue.
+pub(crate) fn limit(row: &Row, column: usize) -> Result<Option<u32>, StoreError> {
+    row.get::<_, Option<i64>>(column).map(|limit| count("a queue's limit", limit)).transpose()
+}
+
+/// The key of a run in its table.
+pub(crate) fn key(id: RunId) -> String {
+    id.to_string()
+}
+
+fn parsed<T: std::str::FromStr>(what: &str, row: &Row, column: usize) -> Result<T, StoreError>
+where
+    T::Err: std::fmt::Display,
+{
+    let text: &str = row.get(column);
+    text.parse().map_err(|error| damaged(format!("{what} is {text:?}: {error}")))
+}
+
+fn text(row: &Row, column: usize) -> Option<String> {
+    row.get::<_, Option<Json>>(column).map(|json| json.0)
+}
+
+fn value(what: &str, row: &Row, column: usize) -> Result<Value, StoreError> {
+    read(what, &row.get::<_, Json>(column).0)
+}
+
+fn count(what: &str, number: i64) -> Result<u32, StoreError> {
+    u32::try_from(number).map_err(|_| damaged(format!("{what} is {number}")))
+}
+
+fn event_id(number: i64) -> Result<EventId, StoreError> {
+    let id = u64::try_from(number).ok().and_then(|number| EventId::new(number).ok());
+    id.ok_or_else(|| damaged(format!("an event's id is {number}")))
+}

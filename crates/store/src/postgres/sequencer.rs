@@ -1,0 +1,135 @@
+//! Numbers events and links audit entries, in the order in which they became visible.
+//!
+//! A transaction writes its events to the inbox, whose numbers say nothing about who commits first. One sequencer at a time, under a lock, empties the inbox of
+//! what it sees there and appends that to the log. So whoever follows the log has passed nothing that appears later. Every store runs one.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use futures_util::future::{join, try_join3, try_join5};
+use tokio::sync::{Notify, watch};
+use tokio::time::{sleep, timeout};
+use tokio_postgres::{Error, Row};
+
+use super::error::failed;
+use super::pool::{Connection, PATIENCE, Pool};
+use super::rows;
+use crate::audit::{Link, ROOT};
+use crate::error::StoreError;
+
+/// How often it looks without having been told: others may have been killed between their commit and their turn.
+const POLL: Duration = Duration::from_millis(200);
+/// The least time between two turns, so that many commits share one, and one notification.
+const PAUSE: Duration = Duration::from_millis(4);
+/// How many events and entries one turn takes.
+const LIMIT: i64 = 5_000;
+
+const DOING: &str = "numbering events";
+
+/// What the tasks and the verbs of one store tell each other.
+#[derive(Debug, Default)]
+pub(crate) struct Sequencer {
+    /// Counts commits of this store, and how many of them are numbered.
+    committed: AtomicU64,
+    numbered: AtomicU64,
+    wake: Notify,
+    changes: watch::Sender<u64>,
+}
+
+impl Sequencer {
+    /// Notes that this store has committed something.
+    pub(crate) fn committed(&self) {
+        self.committed.fetch_add(1, Ordering::SeqCst);
+        self.wake.notify_one();
+    }
+
+    /// Notes that somebody has committed something that waits to be numbered.
+    pub(crate) fn wake(&self) {
+        self.wake.notify_one();
+    }
+
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+
+    pub(crate) fn tell_change(&self) {
+        self.changes.send_modify(|count| *count = count.wrapping_add(1));
+    }
+
+    /// Whether this store has committed something that no turn has seen.
+    pub(crate) fn is_behind(&self) -> bool {
+        self.committed.load(Ordering::SeqCst) > self.numbered.load(Ordering::SeqCst)
+    }
+
+    /// Takes turns until it is stopped.
+    pub(crate) async fn run(&self, pool: &Pool) {
+        loop {
+            // Whether it was told or its time has come makes no difference.
+            drop(timeout(POLL, self.wake.notified()).await);
+            // A turn that failed changed nothing, and the next one does its work; verbs report that the server is away.
+            let (_done_or_left, ()) = join(self.catch_up(pool), sleep(PAUSE)).await;
+        }
+    }
+
+    /// Numbers everything that is visible now.
+    pub(crate) async fn catch_up(&self, pool: &Pool) -> Result<(), StoreError> {
+        loop {
+            let committed = self.committed.load(Ordering::SeqCst);
+            let has_committed = committed > self.numbered.load(Ordering::SeqCst);
+            let lent = pool.lend(DOING).await?;
+            let turn = timeout(PATIENCE, turn(&lent.connection, has_committed)).await;
+            let no_answer = || StoreError::Away { doing: DOING, problem: "no answer".to_owned() };
+            let done = turn.map_err(|_| no_answer())?.map_err(|error| failed(&error, DOING))?;
+            pool.give_back(lent);
+            if has_committed || done > 0 {
+                self.tell_change();
+            }
+            if done < LIMIT {
+                self.numbered.fetch_max(committed, Ordering::SeqCst);
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Takes one turn, and says how many events or entries it saw, whichever are more.
+async fn turn(connection: &Connection, has_committed: bool) -> Result<i64, Error> {
+    let Connection { client, sql, .. } = connection;
+    // The lock is a statement of its own, so that those after it see what the turn before has done.
+    let ((), _, events, entries, head) = try_join5(
+        client.batch_execute("begin isolation level read committed"),
+        client.query(&sql.lock_sequencer, &[]),
+        client.execute(&sql.number_events, &[&LIMIT]),
+        client.query(&sql.audit_after, &[&LIMIT]),
+        client.query_opt(&sql.audit_head, &[]),
+    )
+    .await?;
+    let seen = events.cast_signed().max(entries.len().try_into().unwrap_or(LIMIT));
+    let link = async {
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let (numbers, ids, links) = chain(&entries, head.as_ref());
+        client.execute(&sql.insert_link, &[&numbers, &ids, &links]).await.map(drop)
+    };
+    let notify = async {
+        if has_committed || seen > 0 { client.query(&sql.notify, &[]).await.map(drop) } else { Ok(()) }
+    };
+    try_join3(link, notify, client.batch_execute("commit")).await?;
+    Ok(seen)
+}
+
+/// The links of entries, from the last one that there is.
+fn chain(entries: &[Row], head: Option<&Row>) -> (Vec<i64>, Vec<i64>, Vec<Vec<u8>>) {
+    let (number, hash) = head.map_or((0, Vec::new()), |head| (head.get(0), head.get(1)));
+    let mut link: Link = hash.try_into().unwrap_or(ROOT);
+    let (mut ids, mut links) = (Vec::new(), Vec::new());
+    for row in entries {
+        let entry = rows::entry(row, 0);
+        link = entry.link(&link);
+        ids.push(entry.id);
+        links.push(link.to_vec());
+    }
+    let numbers = (number + 1..).take(ids.len()).collect();
+    (numbers, ids, links)
+}

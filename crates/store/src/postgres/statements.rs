@@ -1,0 +1,53 @@
+//! The one list of statements; every connection prepares them all in one flight.
+
+use futures_util::future::try_join_all;
+use tokio_postgres::{Client, Error, Statement};
+
+macro_rules! statements {
+    ($($name:ident)*) => {
+        /// What one connection has prepared.
+        #[derive(Debug)]
+        pub(crate) struct Statements {
+            $(pub(crate) $name: Statement,)*
+        }
+
+        #[cfg(test)]
+        const NAMES: &[&str] = &[$(stringify!($name)),*];
+
+        const TEXTS: &[&str] =
+            &[$(include_str!(concat!("../../sql/postgres/", stringify!($name), ".sql"))),*];
+
+        impl Statements {
+            pub(crate) async fn prepare(client: &Client) -> Result<Self, Error> {
+                let prepared = try_join_all(TEXTS.iter().map(|text| client.prepare(text))).await?;
+                let [$($name),*] = <[Statement; TEXTS.len()]>::try_from(prepared)
+                    .unwrap_or_else(|_| unreachable!("every text gives a statement"));
+                Ok(Self { $($name),* })
+            }
+        }
+    };
+}
+
+statements! {
+    append_events audit_after audit_chain audit_head checked event events_of_run find_handed_off
+    find_lease_out find_pause_over find_stale_claims find_to_take find_waiting insert_audit
+    insert_link insert_revision insert_run job line lines lock_lines lock_sequencer lock_waiting
+    notify now_ms number_events read_from run run_of_tenant runs runs_in_state runs_of_job save_job
+    set_line take_node tell_events tenant unlinked waiting write_run
+}
+
+#[cfg(test)]
+mod tests {
+    use super::NAMES;
+
+    #[test]
+    fn every_file_is_in_the_list() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("sql/postgres");
+        let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let statements = files.filter(|path| path.is_file());
+        let mut names: Vec<String> =
+            statements.map(|path| path.file_stem().unwrap().to_string_lossy().into_owned()).collect();
+        names.sort();
+        assert_eq!(names, NAMES);
+    }
+}

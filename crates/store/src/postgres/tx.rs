@@ -1,0 +1,276 @@
+//! A transaction in PostgreSQL.
+//!
+//! Statements that do not wait for each other's answers go out in one flight: the begin with the first load, and all writes with the commit.
+
+use std::collections::{HashMap, HashSet};
+
+use futures_util::future::{try_join, try_join_all, try_join3};
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Error, Row, Statement};
+use trueup_events::{Event, EventId, RunId, TenantId};
+use trueup_lifecycle::Line;
+
+use super::error::failed;
+use super::pool::Connection;
+use super::rows::{self, Json, key};
+use super::writes::{Writes, event_params};
+use crate::error::StoreError;
+use crate::record::{Entry, Job, Record};
+use crate::tx::{Move, Note, Revision, Search, Tx, WaitingLine};
+
+/// Whatever the server's default is: verbs lock what they load, and need no more.
+const BEGIN: &str = "begin isolation level read committed";
+
+/// A transaction that begins with its first statement.
+pub(crate) struct PgTx<'a> {
+    connection: &'a Connection,
+    doing: &'static str,
+    has_begun: bool,
+    /// Whether it has told anything that followers of the log wait for.
+    has_told: bool,
+    /// The time after the last lock was taken.
+    now_ms: Option<i64>,
+    writes: Writes,
+}
+
+impl<'a> PgTx<'a> {
+    pub(crate) fn new(connection: &'a Connection, doing: &'static str) -> Self {
+        Self { connection, doing, has_begun: false, has_told: false, now_ms: None, writes: Writes::default() }
+    }
+
+    /// Sends what is left to write along with the commit; says whether it told anything.
+    pub(crate) async fn commit(mut self) -> Result<bool, StoreError> {
+        let has_told = self.has_told || self.writes.tells();
+        let begin = self.begin();
+        let (writes, client) = (std::mem::take(&mut self.writes), &self.connection.client);
+        let commit = client.batch_execute("commit");
+        let sent = try_join3(begin, writes.send(self.connection), commit).await;
+        sent.map_err(|error| self.failed(&error))?;
+        Ok(has_told)
+    }
+
+    fn failed(&self, error: &Error) -> StoreError {
+        failed(error, self.doing)
+    }
+
+    /// Begins, unless it has.
+    fn begin(&mut self) -> impl Future<Output = Result<(), Error>> + Send + use<'a> {
+        let (client, has_begun) = (&self.connection.client, std::mem::replace(&mut self.has_begun, true));
+        async move { if has_begun { Ok(()) } else { client.batch_execute(BEGIN).await } }
+    }
+
+    /// Sends what is to be written, so that what follows sees it.
+    async fn flush(&mut self) -> Result<(), StoreError> {
+        if self.writes.is_empty() {
+            return Ok(());
+        }
+        self.has_told |= self.writes.tells();
+        let begin = self.begin();
+        let writes = std::mem::take(&mut self.writes);
+        let sent = try_join(begin, writes.send(self.connection)).await;
+        sent.map(drop).map_err(|error| self.failed(&error))
+    }
+
+    async fn query(
+        &mut self,
+        statement: &Statement,
+        params: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<Row>, StoreError> {
+        self.flush().await?;
+        let begin = self.begin();
+        let sent = try_join(begin, self.connection.client.query(statement, params)).await;
+        sent.map(|((), rows)| rows).map_err(|error| self.failed(&error))
+    }
+
+    /// Asks several times in one flight; the later ones see what was committed before the first had its locks.
+    async fn query_all<const N: usize>(
+        &mut self,
+        asked: [(&Statement, &[&(dyn ToSql + Sync)]); N],
+    ) -> Result<[Vec<Row>; N], StoreError> {
+        self.flush().await?;
+        let (begin, client) = (self.begin(), &self.connection.client);
+        let answers = asked.map(|(statement, params)| client.query(statement, params));
+        let sent = try_join(begin, try_join_all(answers)).await;
+        let ((), answers) = sent.map_err(|error| self.failed(&error))?;
+        answers
+            .try_into()
+            .map_err(|_| StoreError::Failed { doing: self.doing, problem: "answers are missing".to_owned() })
+    }
+
+    /// Checks that events which are in the log already say the same there.
+    async fn compare(&mut self, given: &HashMap<EventId, &Event>) -> Result<(), StoreError> {
+        let ids: Vec<i64> = given.keys().map(|id| id.get().cast_signed()).collect();
+        let sql = &self.connection.sql;
+        for row in self.query(&sql.event, &[&ids]).await? {
+            let there = rows::event(&row)?;
+            if !given.get(&there.event_id).is_some_and(|event| event.says_the_same(&there)) {
+                return Err(StoreError::EventDiffers(there.event_id));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Tx for PgTx<'_> {
+    async fn now_ms(&mut self) -> Result<i64, StoreError> {
+        if let Some(now_ms) = self.now_ms {
+            return Ok(now_ms);
+        }
+        let sql = &self.connection.sql;
+        let row = self.query(&sql.now_ms, &[]).await?;
+        Ok(*self.now_ms.insert(number(&row)))
+    }
+
+    async fn run(&mut self, id: RunId) -> Result<Option<Record>, StoreError> {
+        let sql = &self.connection.sql;
+        let id = key(id);
+        let [found, now] = self.query_all([(&sql.run, &[&id]), (&sql.now_ms, &[])]).await?;
+        self.now_ms = Some(number(&now));
+        found.first().map(rows::record).transpose()
+    }
+
+    async fn find(&mut self, search: Search, limit: u32) -> Result<Vec<Record>, StoreError> {
+        let (sql, limit) = (&self.connection.sql, i64::from(limit));
+        let found = match &search {
+            Search::Waiting { tenant_id, queue } => {
+                self.query(&sql.find_waiting, &[&tenant_id.to_string(), queue, &limit]).await?
+            }
+            Search::PauseOver { now_ms } => self.query(&sql.find_pause_over, &[now_ms, &limit]).await?,
+            Search::StaleClaims { now_ms, own } => {
+                self.query(&sql.find_stale_claims, &[now_ms, own, &limit]).await?
+            }
+            Search::HandedOff { before_ms } => self.query(&sql.find_handed_off, &[before_ms, &limit]).await?,
+            Search::ToTake => self.query(&sql.find_to_take, &[&limit]).await?,
+            Search::LeaseOut { now_ms } => self.query(&sql.find_lease_out, &[now_ms, &limit]).await?,
+        };
+        found.iter().map(rows::record).collect()
+    }
+
+    async fn lines(&mut self) -> Result<Vec<WaitingLine>, StoreError> {
+        let sql = &self.connection.sql;
+        let asked = [(&sql.lock_lines, &[][..]), (&sql.lines, &[]), (&sql.now_ms, &[])];
+        let [locked, lines, now] = self.query_all(asked).await?;
+        self.now_ms = Some(number(&now));
+        let is_ours = |line: &Row| {
+            let name = |row: &Row| (row.get::<_, String>(0), row.get::<_, String>(1));
+            locked.iter().any(|ours| name(ours) == name(line))
+        };
+        let waiting_line = |row: &Row| {
+            Ok(WaitingLine {
+                tenant_id: rows::tenant_id(row, 0)?,
+                queue: row.get(1),
+                line: Line { max_running: rows::limit(row, 2)?, max_waiting: rows::limit(row, 3)? },
+                holding: row.get::<_, i64>(4).cast_unsigned(),
+            })
+        };
+        lines.iter().filter(|line| is_ours(line)).map(waiting_line).collect()
+    }
+
+    async fn waiting(&mut self, tenant_id: TenantId, queue: &str, up_to: u32) -> Result<u64, StoreError> {
+        let sql = &self.connection.sql;
+        let (tenant_id, up_to) = (tenant_id.to_string(), i64::from(up_to));
+        let lock = (&sql.lock_waiting, &[&tenant_id as _, &queue as _][..]);
+        let count = (&sql.waiting, &[&tenant_id as _, &queue as _, &up_to as _][..]);
+        let [_, counted] = self.query_all([lock, count]).await?;
+        Ok(number(&counted).cast_unsigned())
+    }
+
+    async fn line(&mut self, tenant_id: TenantId, queue: &str) -> Result<Option<Line>, StoreError> {
+        let sql = &self.connection.sql;
+        let found = self.query(&sql.line, &[&tenant_id.to_string(), &queue]).await?;
+        let line =
+            |row: &Row| Ok(Line { max_running: rows::limit(row, 0)?, max_waiting: rows::limit(row, 1)? });
+        found.first().map(line).transpose()
+    }
+
+    async fn set_line(&mut self, tenant_id: TenantId, queue: &str, line: Line) -> Result<(), StoreError> {
+        let sql = &self.connection.sql;
+        let (running, waiting) = (line.max_running.map(i64::from), line.max_waiting.map(i64::from));
+        self.query(&sql.set_line, &[&tenant_id.to_string(), &queue, &running, &waiting]).await.map(drop)
+    }
+
+    async fn tenant(&mut self, id: TenantId, name: &str) -> Result<TenantId, StoreError> {
+        let sql = &self.connection.sql;
+        let row = self.query(&sql.tenant, &[&id.to_string(), &name]).await?;
+        row.first().map_or(Ok(id), |row| rows::tenant_id(row, 0))
+    }
+
+    async fn job(&mut self, tenant_id: TenantId, name: &str) -> Result<Option<Job>, StoreError> {
+        let sql = &self.connection.sql;
+        let found = self.query(&sql.job, &[&tenant_id.to_string(), &name]).await?;
+        found.first().map(rows::job).transpose()
+    }
+
+    async fn insert_revision(&mut self, revision: Revision<'_>) -> Result<(), StoreError> {
+        let Revision { tenant_id, job_id, number, document, saved_at_ms, saved_by } = revision;
+        let sql = &self.connection.sql;
+        let (tenant_id, job_id, number) = (tenant_id.to_string(), job_id.to_string(), i64::from(number));
+        let text = Json(document.document.to_string());
+        let (deadline_ms, retries) = (document.policy.deadline_ms, i64::from(document.policy.retries));
+        let job = &[&job_id as _, &tenant_id as _, &document.name as _, &number as _][..];
+        let saved = &[
+            &job_id as _,
+            &number as _,
+            &text as _,
+            &document.queue as _,
+            &deadline_ms as _,
+            &retries as _,
+            &saved_at_ms as _,
+            &saved_by as _,
+        ][..];
+        self.query_all([(&sql.save_job, job), (&sql.insert_revision, saved)]).await.map(drop)
+    }
+
+    async fn insert(&mut self, record: &Record, note: &Note) -> Result<(), StoreError> {
+        self.writes.insert(record, note);
+        Ok(())
+    }
+
+    async fn write(&mut self, moves: &[Move]) -> Result<(), StoreError> {
+        moves.iter().for_each(|one| self.writes.change(one));
+        Ok(())
+    }
+
+    async fn checked(&mut self, runs: &[RunId], now_ms: i64) -> Result<(), StoreError> {
+        if runs.is_empty() {
+            return Ok(());
+        }
+        let sql = &self.connection.sql;
+        let ids: Vec<String> = runs.iter().copied().map(key).collect();
+        self.query(&sql.checked, &[&ids, &now_ms]).await.map(drop)
+    }
+
+    async fn append(&mut self, events: &[Event]) -> Result<(), StoreError> {
+        // One that comes twice at once has to say the same both times, and is written once.
+        let mut given = HashMap::with_capacity(events.len());
+        let mut first = Vec::with_capacity(events.len());
+        for event in events {
+            match given.insert(event.event_id, event) {
+                None => first.push(event),
+                Some(before) if before.says_the_same(event) => {}
+                Some(_) => return Err(StoreError::EventDiffers(event.event_id)),
+            }
+        }
+        if first.is_empty() {
+            return Ok(());
+        }
+        let sql = &self.connection.sql;
+        let params = event_params(first.iter().copied());
+        let params: Vec<&(dyn ToSql + Sync)> = params.iter().map(|param| &**param as _).collect();
+        self.has_told = true;
+        let added = self.query(&sql.append_events, &params).await?;
+        let added: HashSet<i64> = added.iter().map(|row| row.get(0)).collect();
+        given.retain(|id, _| !added.contains(&id.get().cast_signed()));
+        if given.is_empty() { Ok(()) } else { self.compare(&given).await }
+    }
+
+    async fn audit(&mut self, entry: &Entry) -> Result<(), StoreError> {
+        self.writes.audit(entry);
+        Ok(())
+    }
+}
+
+/// The number that a statement gives, of one row and one column.
+fn number(rows: &[Row]) -> i64 {
+    rows.first().map_or(0, |row| row.get(0))
+}

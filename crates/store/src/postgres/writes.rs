@@ -1,0 +1,166 @@
+//! What a transaction is going to write: one statement for all rows of a table, whose columns go as arrays.
+
+use futures_util::future::try_join_all;
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, Error, Statement};
+use trueup_events::Event;
+
+use super::pool::Connection;
+use super::rows::{Json, key};
+use crate::columns::{Columns, json};
+use crate::record::{Entry, Record};
+use crate::tx::{Move, Note};
+
+/// What was asked for since the last flight.
+#[derive(Debug, Default)]
+pub(crate) struct Writes {
+    runs: Vec<Record>,
+    moves: Vec<(String, Columns, Columns)>,
+    events: Vec<Event>,
+    entries: Vec<Entry>,
+}
+
+impl Writes {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.runs.is_empty() && self.moves.is_empty() && self.events.is_empty() && self.entries.is_empty()
+    }
+
+    /// Whether events are among it.
+    pub(crate) fn tells(&self) -> bool {
+        !self.events.is_empty()
+    }
+
+    pub(crate) fn insert(&mut self, record: &Record, note: &Note) {
+        self.runs.push(record.clone());
+        self.tell(note);
+    }
+
+    pub(crate) fn change(&mut self, one: &Move) {
+        let id = key(one.before.ids.run_id);
+        self.moves.push((id, Columns::of(&one.before), Columns::of(&one.after)));
+        if let Some(note) = &one.note {
+            self.tell(note);
+        }
+    }
+
+    pub(crate) fn audit(&mut self, entry: &Entry) {
+        self.entries.push(entry.clone());
+    }
+
+    fn tell(&mut self, note: &Note) {
+        self.events.extend(note.events.iter().cloned());
+        self.entries.push(note.entry.clone());
+    }
+
+    /// Sends everything in one flight; what depends on something goes after it.
+    pub(crate) async fn send(&self, connection: &Connection) -> Result<(), Error> {
+        let Connection { client, sql, .. } = connection;
+        let mut flight: Vec<(&Statement, Vec<Param<'_>>)> = Vec::new();
+        flight.extend(self.runs.iter().map(|run| (&sql.insert_run, run_params(run))));
+        if !self.moves.is_empty() {
+            flight.push((&sql.write_run, move_params(&self.moves)));
+        }
+        if !self.events.is_empty() {
+            flight.push((&sql.tell_events, event_params(self.events.iter())));
+        }
+        if !self.entries.is_empty() {
+            flight.push((&sql.insert_audit, entry_params(&self.entries)));
+        }
+        try_join_all(flight.iter().map(|(statement, params)| execute(client, statement, params))).await?;
+        Ok(())
+    }
+}
+
+/// A parameter that a statement is given.
+pub(crate) type Param<'a> = Box<dyn ToSql + Sync + Send + 'a>;
+
+/// Executes a statement; it is on its way as soon as this is polled.
+pub(crate) async fn execute(
+    client: &Client,
+    statement: &Statement,
+    params: &[Param<'_>],
+) -> Result<u64, Error> {
+    let params: Vec<&(dyn ToSql + Sync)> = params.iter().map(|param| &**param as _).collect();
+    client.execute(statement, &params).await
+}
+
+/// A column of many rows.
+fn column<'a, R: 'a, T: ToSql + Sync + Send + 'a>(
+    rows: impl IntoIterator<Item = R>,
+    of: impl Fn(R) -> T,
+) -> Param<'a> {
+    Box::new(rows.into_iter().map(of).collect::<Vec<T>>())
+}
+
+fn run_params(record: &Record) -> Vec<Param<'_>> {
+    let life = Columns::of(&record.run);
+    vec![
+        Box::new(key(record.id())),
+        Box::new(record.run.ids.tenant_id.to_string()),
+        Box::new(record.run.ids.job_id.to_string()),
+        Box::new(i64::from(record.revision)),
+        Box::new(&record.queue),
+        Box::new(Json(record.params.to_string())),
+        Box::new(record.mode.name()),
+        Box::new(&record.triggered_by),
+        Box::new(record.requested_at_ms),
+        Box::new(record.run.policy.deadline_ms),
+        Box::new(i64::from(record.run.policy.retries)),
+        Box::new(life.state),
+        Box::new(life.epoch),
+    ]
+}
+
+fn move_params(moves: &[(String, Columns, Columns)]) -> Vec<Param<'_>> {
+    let before = || moves.iter().map(|(_, before, _)| before);
+    let after = || moves.iter().map(|(_, _, after)| after);
+    let text = |text: &Option<String>| text.clone().map(Json);
+    vec![
+        column(moves, |(id, _, _)| id),
+        column(before(), |life| life.epoch),
+        column(before(), |life| &life.state),
+        column(after(), |life| &life.state),
+        column(after(), |life| life.epoch),
+        column(after(), |life| &life.executor),
+        column(after(), |life| life.due_at_ms),
+        column(after(), |life| life.submits),
+        column(after(), |life| life.attempt),
+        column(after(), |life| &life.worker),
+        column(after(), |life| life.deadline_at_ms),
+        column(after(), |life| life.finished_at_ms),
+        column(after(), |life| &life.verdict),
+        column(after(), |life| text(&life.error)),
+        column(after(), |life| text(&life.cancel)),
+        column(after(), |life| text(&life.beside)),
+    ]
+}
+
+/// The columns of events, in the order in which every statement lists them.
+pub(crate) fn event_params<'a>(events: impl Iterator<Item = &'a Event> + Clone) -> Vec<Param<'a>> {
+    let extensions = |event: &Event| (!event.extensions.is_empty()).then(|| Json(json(&event.extensions)));
+    vec![
+        column(events.clone(), |event| event.event_id.get().cast_signed()),
+        column(events.clone(), |event| event.tenant_id.to_string()),
+        column(events.clone(), |event| key(event.run_id)),
+        column(events.clone(), |event| event.name.as_str()),
+        column(events.clone(), |event| event.source.as_str()),
+        column(events.clone(), |event| event.time.as_str()),
+        column(events.clone(), |event| Json(event.data.to_string())),
+        column(events.clone(), |event| event.causation_id.map(|id| id.get().cast_signed())),
+        column(events.clone(), |event| event.traceparent.as_deref()),
+        column(events.clone(), extensions),
+        column(events.clone(), |event| event.details.as_deref().map(|details| Json(json(details)))),
+        column(events, |event| event.stamped_here),
+    ]
+}
+
+fn entry_params(entries: &[Entry]) -> Vec<Param<'_>> {
+    vec![
+        column(entries, |entry| entry.at_ms),
+        column(entries, |entry| entry.tenant_id.to_string()),
+        column(entries, |entry| &entry.actor),
+        column(entries, |entry| entry.action),
+        column(entries, |entry| &entry.subject),
+        column(entries, |entry| Json(entry.detail.to_string())),
+    ]
+}

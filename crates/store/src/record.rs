@@ -1,0 +1,135 @@
+//! What the store gives and takes: jobs, runs, and entries of the audit log.
+
+use serde_json::Value;
+use trueup_events::payload::Mode;
+use trueup_events::{JobId, RunId, TenantId};
+use trueup_lifecycle::{Claim, Lease, Policy, Run, Status};
+use uuid::Uuid;
+
+/// A run, and what its row says of it that never changes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    /// Where it is in its life.
+    pub run: Run,
+    /// Its place in the order in which runs were asked for.
+    pub number: i64,
+    /// The revision of the job that it executes.
+    pub revision: u32,
+    /// The queue it waits in.
+    pub queue: String,
+    /// What the caller wrote; it never says who or what the run is.
+    pub params: Value,
+    /// How it came to be.
+    pub mode: Mode,
+    /// A user, or `scheduled`.
+    pub triggered_by: String,
+    /// When it was asked for.
+    pub requested_at_ms: i64,
+}
+
+impl Record {
+    /// The run's id.
+    pub fn id(&self) -> RunId {
+        self.run.ids.run_id
+    }
+}
+
+/// A wish for a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewRun {
+    /// Its id, made by who asks: to ask again after an answer was lost is no second wish.
+    pub run_id: Uuid,
+    /// Whose it is.
+    pub tenant_id: TenantId,
+    /// The job's name.
+    pub job: String,
+    /// What the job is given.
+    pub params: Value,
+    /// How it came to be.
+    pub mode: Mode,
+    /// A user, or `scheduled`.
+    pub triggered_by: String,
+}
+
+/// A job as its present revision has it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Job {
+    /// Its id, the same in all revisions.
+    pub id: JobId,
+    /// Counts how often it was changed, from 1.
+    pub revision: u32,
+    /// What the revision says.
+    pub document: JobDocument,
+}
+
+/// What a revision of a job says, as far as the store looks into it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JobDocument {
+    /// Its name, unique within a tenant.
+    pub name: String,
+    /// The whole document.
+    pub document: Value,
+    /// The queue its runs wait in.
+    pub queue: String,
+    /// What it allows its runs.
+    pub policy: Policy,
+}
+
+/// A run that an executor may submit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Claimed {
+    /// The right to do so.
+    pub claim: Claim,
+    /// The run.
+    pub record: Record,
+}
+
+/// A run that a worker may execute.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Taken {
+    /// The right to do so.
+    pub lease: Lease,
+    /// The run.
+    pub record: Record,
+}
+
+/// What became of a worker's report.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Finish {
+    /// It counts: the run has ended so, or gets another attempt.
+    Accepted(Record),
+    /// The run had ended before; that stands, and the report is kept beside it.
+    Late(Record),
+}
+
+/// Who did what, to what, when.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// When, by the store's clock.
+    pub at_ms: i64,
+    /// Whose it was done to.
+    pub tenant_id: TenantId,
+    /// Who did it: a user, an executor, a worker, a sweep.
+    pub actor: String,
+    /// What was done: the name of the verb.
+    pub action: &'static str,
+    /// The run or job it was done to.
+    pub subject: String,
+    /// What it made of it.
+    pub detail: Value,
+}
+
+/// Which runs to list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunFilter {
+    /// Whose.
+    pub tenant_id: TenantId,
+    /// In one of these; any, if there are none.
+    pub statuses: Vec<Status>,
+    /// Of this job alone.
+    pub job_id: Option<JobId>,
+    /// Asked for before the run of this number: the next page after the one that ended with it.
+    pub before: Option<i64>,
+    /// No more than so many.
+    pub limit: u32,
+}

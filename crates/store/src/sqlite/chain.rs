@@ -1,0 +1,43 @@
+//! The links of the audit log.
+
+use rusqlite::{Connection, params};
+
+use super::rows::{self, Loaded};
+use super::sql;
+use crate::audit::{Audited, Head, Link, ROOT, Walk};
+use crate::columns::damaged;
+
+/// Links the entries that have no link yet, in the order in which they were written; here that is the order of commits.
+pub(crate) fn link(connection: &Connection) -> Loaded<()> {
+    let head = rows::first(connection, sql::AUDIT_HEAD, [], |row| {
+        let hash: Link = row.get::<_, Vec<u8>>(2)?.try_into().map_err(|_| damaged("a link is too short"))?;
+        Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, hash))
+    })?;
+    let (mut number, audit_id, mut hash) = head.unwrap_or((0, 0, ROOT));
+    let mut entries = connection.prepare_cached(sql::AUDIT_AFTER)?;
+    let mut entries = entries.query([audit_id])?;
+    let mut insert = connection.prepare_cached(sql::INSERT_LINK)?;
+    while let Some(row) = entries.next()? {
+        let entry = rows::entry(row, 0)?;
+        hash = entry.link(&hash);
+        number += 1;
+        insert.execute(params![number, entry.id, hash])?;
+    }
+    Ok(())
+}
+
+/// Goes through all links.
+pub(crate) fn verify(connection: &Connection, expected: Option<Head>) -> Loaded<Audited> {
+    let mut walk = Walk::new(expected);
+    let mut links = connection.prepare(sql::AUDIT_CHAIN)?;
+    let mut links = links.query([])?;
+    while let Some(row) = links.next()? {
+        let entry = row.get::<_, Option<i64>>(2)?.map(|_| rows::entry(row, 2)).transpose()?;
+        let link = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
+        if !walk.step(row.get(0)?, entry.as_ref(), link) {
+            break;
+        }
+    }
+    let unlinked: i64 = connection.query_row(sql::UNLINKED, [], |row| row.get(0))?;
+    Ok(walk.end(unlinked.cast_unsigned()))
+}

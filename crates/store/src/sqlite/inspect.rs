@@ -1,0 +1,206 @@
+//! Looks at a file before SQLite does, so that one that is no store of ours is left as it is.
+
+use std::ffi::OsString;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::error::kind;
+use super::migrate;
+use super::open::APPLICATION_ID;
+use crate::error::StoreError;
+
+/// A file no larger than this is checked from end to end before a server uses it.
+const CHECKED_BYTES_MAX: u64 = 64 << 20;
+/// What the first bytes of every SQLite database are.
+const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+const HEADER_LEN: usize = 100;
+
+/// What is at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// Nothing, or an empty file.
+    Nothing,
+    /// A store that is whole.
+    Whole,
+    /// A store that another process uses, or that was not closed: only SQLite can tell whether it is whole.
+    InUse,
+}
+
+/// How much of a store to check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Depth {
+    /// That its tables are known.
+    Schema,
+    /// That every page is sound, unless there are very many.
+    Pages,
+}
+
+/// Says what is at a path, without changing it; what is no store of ours, or is damaged, is refused.
+pub(crate) fn inspect(path: &Path, depth: Depth) -> Result<Found, StoreError> {
+    let metadata = match fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return inspect_folder(path).map(|()| Found::Nothing);
+        }
+        Err(error) => return Err(no_place(path, &error)),
+    };
+    if !metadata.is_file() {
+        let problem = format!("{} is a folder or a device", path.display());
+        return Err(StoreError::Foreign { problem });
+    }
+    if metadata.len() > 0 {
+        Header::read(path)?.refuse_foreign()?;
+    }
+    refuse_read_only(path, &metadata)?;
+    inspect_folder(path)?;
+    if metadata.len() == 0 { Ok(Found::Nothing) } else { inspect_pages(path, &metadata, depth) }
+}
+
+/// Checks the pages, as long as nobody changes them.
+fn inspect_pages(path: &Path, metadata: &Metadata, depth: Depth) -> Result<Found, StoreError> {
+    if has_log(path) {
+        return Ok(Found::InUse);
+    }
+    let checked = Header::read(path)?
+        .refuse_truncated(metadata.len())
+        .and_then(|()| check(&unlocked(path)?, depth, metadata.len()));
+    match checked {
+        Ok(()) => Ok(Found::Whole),
+        // Another process came between, and what was read is of two times.
+        Err(_) if has_log(path) || stamp(path) != Some((metadata.len(), metadata.modified().ok())) => {
+            Ok(Found::InUse)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Checks a store as SQLite sees it.
+pub(crate) fn check(connection: &Connection, depth: Depth, len: u64) -> Result<(), StoreError> {
+    let error = |error| kind(&error, "checking the store");
+    if depth == Depth::Schema || len > CHECKED_BYTES_MAX {
+        // Any question makes SQLite read the schema.
+        return connection.pragma_query(None, "table_list", |_| Ok(())).map_err(error);
+    }
+    let mut problem = String::new();
+    let ask = |row: &rusqlite::Row<'_>| {
+        problem = row.get(0)?;
+        Ok(())
+    };
+    connection.pragma(None, "quick_check", 1, ask).map_err(error)?;
+    if problem == "ok" { Ok(()) } else { Err(StoreError::Damaged { problem }) }
+}
+
+/// Opens a file that nobody writes, in a way that leaves no trace beside it.
+fn unlocked(path: &Path) -> Result<Connection, StoreError> {
+    let path = fs::canonicalize(path).map_err(|error| no_place(path, &error))?;
+    let mut uri = String::from("file:");
+    for c in path.to_string_lossy().chars() {
+        match c {
+            '%' => uri.push_str("%25"),
+            '?' => uri.push_str("%3f"),
+            '#' => uri.push_str("%23"),
+            _ => uri.push(c),
+        }
+    }
+    uri.push_str("?immutable=1");
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    Connection::open_with_flags(uri, flags).map_err(|error| kind(&error, "checking the store"))
+}
+
+/// The first bytes of a file that claims to be an SQLite database.
+struct Header([u8; HEADER_LEN]);
+
+impl Header {
+    fn read(path: &Path) -> Result<Self, StoreError> {
+        let mut bytes = [0; HEADER_LEN];
+        let read = File::open(path).and_then(|mut file| file.read_exact(&mut bytes));
+        match read {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                let problem = "it is too short to be an SQLite database".to_owned();
+                Err(StoreError::Foreign { problem })
+            }
+            Err(error) => Err(no_place(path, &error)),
+            Ok(()) => Ok(Self(bytes)),
+        }
+    }
+
+    fn refuse_foreign(&self) -> Result<(), StoreError> {
+        if !self.0.starts_with(MAGIC) {
+            let problem = "it does not begin as an SQLite database does".to_owned();
+            return Err(StoreError::Foreign { problem });
+        }
+        let application_id = self.number(68).cast_signed();
+        if application_id != APPLICATION_ID {
+            let problem = format!("it is an SQLite database of another application ({application_id:#x})");
+            return Err(StoreError::Foreign { problem });
+        }
+        migrate::refuse_newer(self.number(60).into())
+    }
+
+    fn refuse_truncated(&self, len: u64) -> Result<(), StoreError> {
+        // A page size of 64 KiB does not fit, and is written as 1.
+        let page_size = match u16::from_be_bytes([self.0[16], self.0[17]]) {
+            1 => 1 << 16,
+            size => u64::from(size),
+        };
+        let pages = u64::from(self.number(28));
+        if len < pages * page_size {
+            let problem =
+                format!("it should have {pages} pages of {page_size} bytes, and has {len} bytes in all");
+            return Err(StoreError::Damaged { problem });
+        }
+        Ok(())
+    }
+
+    fn number(&self, at: usize) -> u32 {
+        u32::from_be_bytes([self.0[at], self.0[at + 1], self.0[at + 2], self.0[at + 3]])
+    }
+}
+
+fn inspect_folder(path: &Path) -> Result<(), StoreError> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let metadata = fs::metadata(folder).map_err(|error| no_place(folder, &error))?;
+    if !metadata.is_dir() {
+        return Err(StoreError::NoPlace { problem: format!("{} is no folder", folder.display()) });
+    }
+    refuse_read_only(folder, &metadata)
+}
+
+/// Respects that nobody may write, even where the system would let a mighty user do so.
+fn refuse_read_only(path: &Path, metadata: &Metadata) -> Result<(), StoreError> {
+    if metadata.permissions().readonly() {
+        return Err(StoreError::ReadOnly { problem: format!("nobody may write {}", path.display()) });
+    }
+    Ok(())
+}
+
+/// Whether there are writes beside the file that are not in it yet.
+fn has_log(path: &Path) -> bool {
+    ["-wal", "-journal"]
+        .into_iter()
+        .any(|suffix| fs::metadata(beside(path, suffix)).is_ok_and(|metadata| metadata.len() > 0))
+}
+
+fn stamp(path: &Path) -> Option<(u64, Option<SystemTime>)> {
+    let metadata = fs::metadata(path).ok()?;
+    Some((metadata.len(), metadata.modified().ok()))
+}
+
+/// The file beside another that has its name and something more.
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(suffix);
+    name.into()
+}
+
+fn no_place(path: &Path, error: &io::Error) -> StoreError {
+    StoreError::NoPlace { problem: format!("{}: {error}", path.display()) }
+}

@@ -1,0 +1,175 @@
+//! The store in SQLite.
+
+mod chain;
+mod error;
+mod inspect;
+mod lock;
+mod migrate;
+mod open;
+mod readers;
+mod rows;
+mod sql;
+mod tx;
+mod writer;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rusqlite::params;
+use tokio::sync::watch;
+use trueup_events::{Event, RunId, TenantId};
+
+use self::inspect::Depth;
+use self::lock::Lock;
+use self::readers::Readers;
+use self::writer::Writer;
+use crate::audit::{Audited, Head};
+use crate::columns::json;
+use crate::context::{Context, Options};
+use crate::error::StoreError;
+use crate::place::Role;
+use crate::record::{Job, Record, RunFilter};
+use crate::tx::Verb;
+
+/// An open SQLite store.
+#[derive(Debug)]
+pub(crate) struct Sqlite {
+    context: Arc<Context>,
+    changes: watch::Receiver<u64>,
+    readers: Readers,
+    writer: Writer,
+    /// Of a server; it goes after the writer.
+    lock: Option<Lock>,
+}
+
+impl Sqlite {
+    pub(crate) async fn open(place: &Path, role: Role, options: Options) -> Result<Self, StoreError> {
+        let path = place.to_owned();
+        blocking("opening the store", move || Self::open_now(&path, role, options)).await
+    }
+
+    fn open_now(path: &Path, role: Role, options: Options) -> Result<Self, StoreError> {
+        let depth = if role == Role::Server { Depth::Pages } else { Depth::Schema };
+        // First, so that a file that is refused gets no lock beside it.
+        let found = inspect::inspect(path, depth)?;
+        let lock = if role == Role::Server { Some(Lock::take(path)?) } else { None };
+        let (connection, node) = open::open(path, found, depth)?;
+        let context = Arc::new(Context::new(options, node));
+        let (bump, changes) = watch::channel(0);
+        let writer = Writer::start(connection, Arc::clone(&context), bump)?;
+        Ok(Self { context, changes, readers: Readers::new(path.to_owned()), writer, lock })
+    }
+
+    pub(crate) async fn close(self) -> Result<(), StoreError> {
+        let Self { readers, mut writer, lock, .. } = self;
+        blocking("closing the store", move || {
+            // The writer goes last, so that it finds nobody else and tidies up the log of writes.
+            readers.close();
+            let stopped = writer.stop();
+            drop(lock);
+            stopped
+        })
+        .await
+    }
+
+    pub(crate) fn context(&self) -> &Context {
+        &self.context
+    }
+
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.clone()
+    }
+
+    pub(crate) async fn transact<V: Verb>(&self, verb: V) -> Result<V::Output, StoreError> {
+        self.writer.ask(verb).await
+    }
+
+    pub(crate) async fn read_from(
+        &self,
+        position: u64,
+        tenant_id: Option<TenantId>,
+        limit: u32,
+    ) -> Result<Vec<Event>, StoreError> {
+        let position = position.cast_signed();
+        let read = move |connection: &_| match tenant_id {
+            None => rows::all(connection, sql::READ_FROM, params![position, limit], rows::event),
+            Some(tenant_id) => {
+                let of = params![position, tenant_id.to_string(), limit];
+                rows::all(connection, sql::READ_FROM_OF_TENANT, of, rows::event)
+            }
+        };
+        self.readers.read("reading the log", read).await
+    }
+
+    pub(crate) async fn events_of(
+        &self,
+        run_id: RunId,
+        position: u64,
+        limit: u32,
+    ) -> Result<Vec<Event>, StoreError> {
+        let read = move |connection: &_| {
+            let of = params![run_id.to_string(), position.cast_signed(), limit];
+            rows::all(connection, sql::EVENTS_OF_RUN, of, rows::event)
+        };
+        self.readers.read("reading the events of a run", read).await
+    }
+
+    pub(crate) async fn run(&self, tenant_id: TenantId, run_id: RunId) -> Result<Option<Record>, StoreError> {
+        let read = move |connection: &_| {
+            let of = params![run_id.to_string(), tenant_id.to_string()];
+            rows::first(connection, sql::RUN_OF_TENANT, of, rows::record)
+        };
+        self.readers.read("reading a run", read).await
+    }
+
+    pub(crate) async fn runs(&self, filter: &RunFilter) -> Result<Vec<Record>, StoreError> {
+        let RunFilter { tenant_id, statuses, job_id, before, limit } = filter.clone();
+        let before = before.unwrap_or(i64::MAX);
+        let read = move |connection: &_| {
+            let tenant_id = tenant_id.to_string();
+            if let Some(job_id) = job_id {
+                let statuses: Vec<&str> = statuses.iter().map(|status| status.name()).collect();
+                let statuses = (!statuses.is_empty()).then(|| json(&statuses));
+                let of = params![tenant_id, before, limit, job_id.to_string(), statuses];
+                return rows::all(connection, sql::RUNS_OF_JOB, of, rows::record);
+            }
+            if statuses.is_empty() {
+                return rows::all(connection, sql::RUNS, params![tenant_id, before, limit], rows::record);
+            }
+            // Each state by its own index: among a million that ended well, the few that did not are found at once.
+            let mut found = Vec::new();
+            for status in &statuses {
+                let of = params![tenant_id, before, limit, status.name()];
+                found.append(&mut rows::all(connection, sql::RUNS_IN_STATE, of, rows::record)?);
+            }
+            found.sort_by_key(|record| std::cmp::Reverse(record.number));
+            found.dedup_by_key(|record| record.number);
+            found.truncate(limit as usize);
+            Ok(found)
+        };
+        self.readers.read("listing runs", read).await
+    }
+
+    pub(crate) async fn job(&self, tenant_id: TenantId, name: &str) -> Result<Option<Job>, StoreError> {
+        let name = name.to_owned();
+        let read = move |connection: &_| {
+            rows::first(connection, sql::JOB, params![tenant_id.to_string(), name], rows::job)
+        };
+        self.readers.read("reading a job", read).await
+    }
+
+    pub(crate) async fn verify_audit(&self, expected: Option<Head>) -> Result<Audited, StoreError> {
+        self.readers
+            .read("checking the audit log", move |connection: &_| chain::verify(connection, expected))
+            .await
+    }
+}
+
+/// Does something that blocks, where it holds up no other task.
+async fn blocking<T: Send + 'static>(
+    doing: &'static str,
+    work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
+) -> Result<T, StoreError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| StoreError::Failed { doing, problem: error.to_string() })?
+}

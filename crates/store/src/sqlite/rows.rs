@@ -1,0 +1,227 @@
+//! Rows of tables, and what they hold.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::str::FromStr;
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Row, params};
+use trueup_events::{Event, EventId, Ids, TenantId};
+use trueup_lifecycle::{Line, Policy};
+
+use super::sql;
+use crate::audit;
+use crate::columns::{Columns, damaged, json, read};
+use crate::error::StoreError;
+use crate::record::{Job, JobDocument, Record};
+use crate::tx::WaitingLine;
+
+/// Something that a row holds, or why it cannot be read.
+pub(crate) type Loaded<T> = Result<T, Unread>;
+
+/// Why a row could not be read: the database said so, or what it holds makes no sense.
+#[derive(Debug)]
+pub(crate) enum Unread {
+    Sqlite(rusqlite::Error),
+    Store(StoreError),
+}
+
+impl From<rusqlite::Error> for Unread {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+impl From<StoreError> for Unread {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl Unread {
+    pub(crate) fn while_doing(self, doing: &'static str) -> StoreError {
+        match self {
+            Self::Sqlite(error) => super::error::kind(&error, doing),
+            Self::Store(error) => error,
+        }
+    }
+}
+
+/// Reads a column of text as what the text names.
+fn parsed<T: FromStr<Err: Display>>(row: &Row<'_>, column: usize) -> Loaded<T> {
+    let text = row.get_ref(column)?.as_str().map_err(rusqlite::Error::from)?;
+    text.parse().map_err(|error| damaged(format!("{text:?} {error}")).into())
+}
+
+/// Reads a column of JSON.
+fn document<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: usize, name: &str) -> Loaded<T> {
+    Ok(read(name, row.get_ref(column)?.as_str().map_err(rusqlite::Error::from)?)?)
+}
+
+/// Reads a column of JSON that may be empty.
+fn document_if_any<T: serde::de::DeserializeOwned>(
+    row: &Row<'_>,
+    column: usize,
+    name: &str,
+) -> Loaded<Option<T>> {
+    match row.get_ref(column)? {
+        ValueRef::Null => Ok(None),
+        _ => document(row, column, name).map(Some),
+    }
+}
+
+/// Reads a run from the columns that every statement about runs selects.
+pub(crate) fn record(row: &Row<'_>) -> Loaded<Record> {
+    let ids = Ids { run_id: parsed(row, 1)?, tenant_id: parsed(row, 2)?, job_id: parsed(row, 3)? };
+    let policy = Policy { deadline_ms: row.get(10)?, retries: row.get(11)? };
+    let columns = Columns {
+        state: row.get(12)?,
+        epoch: row.get(13)?,
+        executor: row.get(14)?,
+        due_at_ms: row.get(15)?,
+        submits: row.get(16)?,
+        attempt: row.get(17)?,
+        worker: row.get(18)?,
+        deadline_at_ms: row.get(19)?,
+        finished_at_ms: row.get(20)?,
+        verdict: row.get(21)?,
+        error: row.get(22)?,
+        cancel: row.get(23)?,
+        beside: row.get(24)?,
+    };
+    Ok(Record {
+        run: columns.run(ids, policy)?,
+        number: row.get(0)?,
+        revision: row.get(4)?,
+        queue: row.get(5)?,
+        params: document(row, 6, "params")?,
+        mode: parsed(row, 7)?,
+        triggered_by: row.get(8)?,
+        requested_at_ms: row.get(9)?,
+    })
+}
+
+/// Reads an event from the columns that every statement about events selects.
+pub(crate) fn event(row: &Row<'_>) -> Loaded<Event> {
+    let position: i64 = row.get(0)?;
+    let causation_id: Option<i64> = row.get(8)?;
+    Ok(Event {
+        event_id: event_id(row.get(1)?)?,
+        position: Some(position.cast_unsigned()),
+        tenant_id: parsed(row, 2)?,
+        run_id: parsed(row, 3)?,
+        name: row.get::<_, String>(4)?.as_str().into(),
+        source: row.get(5)?,
+        time: parsed(row, 6)?,
+        stamped_here: row.get(12)?,
+        data: document(row, 7, "data")?,
+        causation_id: causation_id.map(event_id).transpose()?,
+        traceparent: row.get(9)?,
+        extensions: document_if_any(row, 10, "extensions")?.unwrap_or_default(),
+        details: document_if_any(row, 11, "details")?,
+    })
+}
+
+fn event_id(number: i64) -> Loaded<EventId> {
+    EventId::new(number.cast_unsigned())
+        .map_err(|error| damaged(format!("the id of an event {error}")).into())
+}
+
+/// Writes an event to the end of the log.
+pub(crate) fn insert_event(connection: &Connection, event: &Event) -> rusqlite::Result<()> {
+    let id = |id: EventId| id.get().cast_signed();
+    let some = |extensions: &BTreeMap<_, _>| (!extensions.is_empty()).then(|| json(extensions));
+    connection
+        .prepare_cached(sql::INSERT_EVENT)?
+        .execute(params![
+            id(event.event_id),
+            event.tenant_id.to_string(),
+            event.run_id.to_string(),
+            event.name.as_str(),
+            event.source,
+            event.time.as_str(),
+            json(&event.data),
+            event.causation_id.map(id),
+            event.traceparent,
+            some(&event.extensions),
+            event.details.as_deref().map(json),
+            event.stamped_here,
+        ])
+        .map(drop)
+}
+
+/// Reads a job in its present revision.
+pub(crate) fn job(row: &Row<'_>) -> Loaded<Job> {
+    Ok(Job {
+        id: parsed(row, 0)?,
+        revision: row.get(1)?,
+        document: JobDocument {
+            name: row.get(2)?,
+            document: document(row, 3, "document")?,
+            queue: row.get(4)?,
+            policy: Policy { deadline_ms: row.get(5)?, retries: row.get(6)? },
+        },
+    })
+}
+
+/// Reads the limits of a queue, which start at a column.
+pub(crate) fn line(row: &Row<'_>, at: usize) -> Loaded<Line> {
+    Ok(Line { max_running: row.get(at)?, max_waiting: row.get(at + 1)? })
+}
+
+/// Reads an entry of the audit log, which starts at a column.
+pub(crate) fn entry(row: &Row<'_>, at: usize) -> Loaded<audit::Row> {
+    Ok(audit::Row {
+        id: row.get(at)?,
+        at_ms: row.get(at + 1)?,
+        tenant_id: row.get(at + 2)?,
+        actor: row.get(at + 3)?,
+        action: row.get(at + 4)?,
+        subject: row.get(at + 5)?,
+        detail: row.get(at + 6)?,
+    })
+}
+
+/// Reads every row that a statement gives.
+pub(crate) fn all<T>(
+    connection: &Connection,
+    statement: &str,
+    parameters: impl rusqlite::Params,
+    read: impl Fn(&Row<'_>) -> Loaded<T>,
+) -> Loaded<Vec<T>> {
+    let mut statement = connection.prepare_cached(statement)?;
+    let mut rows = statement.query(parameters)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(read(row)?);
+    }
+    Ok(found)
+}
+
+/// Reads the one row that a statement gives, if it gives one.
+pub(crate) fn first<T>(
+    connection: &Connection,
+    statement: &str,
+    parameters: impl rusqlite::Params,
+    read: impl Fn(&Row<'_>) -> Loaded<T>,
+) -> Loaded<Option<T>> {
+    let mut statement = connection.prepare_cached(statement)?;
+    let mut rows = statement.query(parameters)?;
+    rows.next()?.map(read).transpose()
+}
+
+/// Reads a queue in which runs wait.
+pub(crate) fn waiting_line(row: &Row<'_>) -> Loaded<WaitingLine> {
+    let holding: i64 = row.get(4)?;
+    Ok(WaitingLine {
+        tenant_id: parsed(row, 0)?,
+        queue: row.get(1)?,
+        line: line(row, 2)?,
+        holding: holding.cast_unsigned(),
+    })
+}
+
+/// Reads the id of a tenant.
+pub(crate) fn tenant(row: &Row<'_>) -> Loaded<TenantId> {
+    parsed(row, 0)
+}

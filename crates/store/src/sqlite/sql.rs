@@ -1,0 +1,126 @@
+//! Every statement that SQLite is asked to run, each in a file of its own.
+
+/// Names the statements, and lists them for a test that prepares them all.
+macro_rules! statements {
+    ($($name:ident = $file:literal,)*) => {
+        $(pub(crate) const $name: &str = include_str!(concat!("../../sql/sqlite/", $file, ".sql"));)*
+
+        #[cfg(test)]
+        pub(crate) const ALL: &[(&str, &str)] = &[$(($file, $name)),*];
+    };
+}
+
+statements! {
+    AUDIT_AFTER = "audit_after",
+    AUDIT_CHAIN = "audit_chain",
+    AUDIT_HEAD = "audit_head",
+    CHECKED = "checked",
+    EVENT = "event",
+    EVENTS_OF_RUN = "events_of_run",
+    FIND_HANDED_OFF = "find_handed_off",
+    FIND_LEASE_OUT = "find_lease_out",
+    FIND_PAUSE_OVER = "find_pause_over",
+    FIND_STALE_CLAIMS = "find_stale_claims",
+    FIND_TO_TAKE = "find_to_take",
+    FIND_WAITING = "find_waiting",
+    INSERT_AUDIT = "insert_audit",
+    INSERT_EVENT = "insert_event",
+    INSERT_LINK = "insert_link",
+    INSERT_REVISION = "insert_revision",
+    INSERT_RUN = "insert_run",
+    INSERT_TENANT = "insert_tenant",
+    JOB = "job",
+    LINE = "line",
+    LINES = "lines",
+    NOW_MS = "now_ms",
+    READ_FROM = "read_from",
+    READ_FROM_OF_TENANT = "read_from_of_tenant",
+    RUN = "run",
+    RUN_OF_TENANT = "run_of_tenant",
+    RUNS = "runs",
+    RUNS_IN_STATE = "runs_in_state",
+    RUNS_OF_JOB = "runs_of_job",
+    SAVE_JOB = "save_job",
+    SET_LINE = "set_line",
+    TAKE_NODE = "take_node",
+    TENANT = "tenant",
+    UNLINKED = "unlinked",
+    WAITING = "waiting",
+    WRITE_RUN = "write_run",
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+
+    use super::super::migrate::migrate;
+    use super::ALL;
+
+    fn migrated() -> Connection {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrate(&mut connection).unwrap();
+        connection
+    }
+
+    #[test]
+    fn every_statement_can_be_prepared() {
+        let connection = migrated();
+        for (name, statement) in ALL {
+            connection.prepare(statement).unwrap_or_else(|error| panic!("{name}: {error}"));
+        }
+    }
+
+    #[test]
+    fn every_file_is_a_statement() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/sql/sqlite");
+        let files =
+            std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
+        let mut files: Vec<String> = files.collect();
+        files.sort();
+        let mut names: Vec<String> = ALL.iter().map(|(name, _)| format!("{name}.sql")).collect();
+        names.sort();
+        assert_eq!(files, names);
+    }
+
+    #[test]
+    fn searches_use_an_index_and_sort_nothing() {
+        let table = [
+            ("run", "USING INDEX sqlite_autoindex_runs_1"),
+            ("write_run", "USING INDEX sqlite_autoindex_runs_1"),
+            ("checked", "USING INDEX sqlite_autoindex_runs_1"),
+            ("find_waiting", "USING INDEX runs_waiting"),
+            ("find_pause_over", "USING INDEX runs_due"),
+            ("find_stale_claims", "USING INDEX runs_due"),
+            ("find_handed_off", "USING INDEX runs_due"),
+            ("find_lease_out", "USING INDEX runs_due"),
+            ("find_to_take", "USING INDEX runs_to_take"),
+            ("waiting", "USING COVERING INDEX runs_waiting"),
+            ("runs", "USING INDEX runs_of_a_tenant"),
+            ("runs_in_state", "USING INDEX runs_in_a_state"),
+            ("runs_of_job", "USING INDEX runs_of_a_job"),
+            ("events_of_run", "USING INDEX events_of_a_run"),
+            ("read_from", "USING INTEGER PRIMARY KEY"),
+            ("audit_after", "USING INTEGER PRIMARY KEY"),
+        ];
+        let connection = migrated();
+        for (name, index) in table {
+            let plan = plan(&connection, name);
+            assert!(plan.contains(index), "{name}: {plan}");
+            assert!(!plan.contains("B-TREE"), "{name} sorts: {plan}");
+        }
+        let lines = plan(&connection, "lines");
+        for index in ["COVERING INDEX runs_waiting", "INDEX runs_holding_a_slot"] {
+            assert!(lines.contains(index), "lines: {lines}");
+        }
+    }
+
+    fn plan(connection: &Connection, name: &str) -> String {
+        let (_, statement) = ALL.iter().find(|(file, _)| *file == name).unwrap();
+        let mut explain = connection.prepare(&format!("explain query plan {statement}")).unwrap();
+        let count = explain.parameter_count();
+        let steps = explain
+            .query_map(rusqlite::params_from_iter(vec![1; count]), |row| row.get::<_, String>(3))
+            .unwrap();
+        steps.map(Result::unwrap).collect::<Vec<_>>().join("; ")
+    }
+}

@@ -1,0 +1,233 @@
+//! What a verb can do in its transaction, in SQLite's SQL.
+
+use rusqlite::{Connection, ErrorCode, params};
+use trueup_events::{Event, RunId, TenantId};
+use trueup_lifecycle::Line;
+
+use super::error::kind;
+use super::rows::{self, Loaded};
+use super::sql;
+use crate::columns::{Columns, json};
+use crate::error::StoreError;
+use crate::record::{Entry, Job, Record};
+use crate::tx::{Move, Note, Revision, Search, Tx, WaitingLine};
+
+/// The writer's transaction, for the time of one verb; it never waits.
+pub(crate) struct SqliteTx<'a> {
+    /// Borrowed mutably, though reading would do, so that the transaction can go from thread to thread.
+    pub(crate) connection: &'a mut Connection,
+    /// What is being done, for errors.
+    pub(crate) doing: &'static str,
+}
+
+impl SqliteTx<'_> {
+    /// Does something in the database, and says of an error what was being done.
+    fn ask<T>(&self, ask: impl FnOnce(&Connection) -> Loaded<T>) -> Result<T, StoreError> {
+        ask(self.connection).map_err(|unread| unread.while_doing(self.doing))
+    }
+
+    fn write_one(&self, change: &Move) -> Result<(), StoreError> {
+        let (before, after) = (&change.before, Columns::of(&change.after));
+        let changed = self.ask(|connection| {
+            let mut update = connection.prepare_cached(sql::WRITE_RUN)?;
+            Ok(update.execute(params![
+                before.ids.run_id.to_string(),
+                before.epoch.0.cast_signed(),
+                before.state.status().name(),
+                after.state,
+                after.epoch,
+                after.executor,
+                after.due_at_ms,
+                after.submits,
+                after.attempt,
+                after.worker,
+                after.deadline_at_ms,
+                after.finished_at_ms,
+                after.verdict,
+                after.error,
+                after.cancel,
+                after.beside,
+            ])?)
+        })?;
+        if changed != 1 {
+            return Err(StoreError::Contended { doing: self.doing });
+        }
+        change.note.as_ref().map_or(Ok(()), |note| self.tell(note))
+    }
+
+    fn tell(&self, note: &Note) -> Result<(), StoreError> {
+        self.log(&note.events)?;
+        self.enter(&note.entry)
+    }
+
+    fn log(&self, events: &[Event]) -> Result<(), StoreError> {
+        events.iter().try_for_each(|event| match rows::insert_event(self.connection, event) {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
+                self.repeated(event, &error)
+            }
+            added => added.map_err(|error| kind(&error, self.doing)),
+        })
+    }
+
+    /// Lets an event pass that could not be added because it is in the log already.
+    fn repeated(&self, event: &Event, error: &rusqlite::Error) -> Result<(), StoreError> {
+        let id = event.event_id;
+        let before = self
+            .ask(|connection| rows::first(connection, sql::EVENT, [id.get().cast_signed()], rows::event))?;
+        match before {
+            Some(before) if before.says_the_same(event) => Ok(()),
+            Some(_) => Err(StoreError::EventDiffers(id)),
+            None => Err(kind(error, self.doing)),
+        }
+    }
+
+    fn enter(&self, entry: &Entry) -> Result<(), StoreError> {
+        self.ask(|connection| {
+            connection.prepare_cached(sql::INSERT_AUDIT)?.execute(params![
+                entry.at_ms,
+                entry.tenant_id.to_string(),
+                entry.actor,
+                entry.action,
+                entry.subject,
+                json(&entry.detail),
+            ])?;
+            Ok(())
+        })
+    }
+}
+
+impl Tx for SqliteTx<'_> {
+    async fn now_ms(&mut self) -> Result<i64, StoreError> {
+        self.ask(|connection| Ok(connection.prepare_cached(sql::NOW_MS)?.query_row([], |row| row.get(0))?))
+    }
+
+    async fn run(&mut self, id: RunId) -> Result<Option<Record>, StoreError> {
+        self.ask(|connection| rows::first(connection, sql::RUN, [id.to_string()], rows::record))
+    }
+
+    async fn find(&mut self, search: Search, limit: u32) -> Result<Vec<Record>, StoreError> {
+        self.ask(|connection| match search {
+            Search::Waiting { tenant_id, queue } => {
+                let of = params![tenant_id.to_string(), queue, limit];
+                rows::all(connection, sql::FIND_WAITING, of, rows::record)
+            }
+            Search::PauseOver { now_ms } => {
+                rows::all(connection, sql::FIND_PAUSE_OVER, params![now_ms, limit], rows::record)
+            }
+            Search::StaleClaims { now_ms, own } => {
+                rows::all(connection, sql::FIND_STALE_CLAIMS, params![now_ms, own, limit], rows::record)
+            }
+            Search::HandedOff { before_ms } => {
+                rows::all(connection, sql::FIND_HANDED_OFF, params![before_ms, limit], rows::record)
+            }
+            Search::ToTake => rows::all(connection, sql::FIND_TO_TAKE, [limit], rows::record),
+            Search::LeaseOut { now_ms } => {
+                rows::all(connection, sql::FIND_LEASE_OUT, params![now_ms, limit], rows::record)
+            }
+        })
+    }
+
+    async fn lines(&mut self) -> Result<Vec<WaitingLine>, StoreError> {
+        self.ask(|connection| rows::all(connection, sql::LINES, [], rows::waiting_line))
+    }
+
+    async fn waiting(&mut self, tenant_id: TenantId, queue: &str, up_to: u32) -> Result<u64, StoreError> {
+        let of = params![tenant_id.to_string(), queue, up_to];
+        let count: i64 = self.ask(|connection| {
+            Ok(connection.prepare_cached(sql::WAITING)?.query_row(of, |row| row.get(0))?)
+        })?;
+        Ok(count.cast_unsigned())
+    }
+
+    async fn line(&mut self, tenant_id: TenantId, queue: &str) -> Result<Option<Line>, StoreError> {
+        let of = params![tenant_id.to_string(), queue];
+        self.ask(|connection| rows::first(connection, sql::LINE, of, |row| rows::line(row, 0)))
+    }
+
+    async fn set_line(&mut self, tenant_id: TenantId, queue: &str, line: Line) -> Result<(), StoreError> {
+        let of = params![tenant_id.to_string(), queue, line.max_running, line.max_waiting];
+        self.ask(|connection| Ok(connection.prepare_cached(sql::SET_LINE)?.execute(of).map(drop)?))
+    }
+
+    async fn tenant(&mut self, id: TenantId, name: &str) -> Result<TenantId, StoreError> {
+        self.ask(|connection| {
+            connection.prepare_cached(sql::INSERT_TENANT)?.execute(params![id.to_string(), name])?;
+            let tenant = rows::first(connection, sql::TENANT, [name], rows::tenant)?;
+            Ok(tenant.unwrap_or(id))
+        })
+    }
+
+    async fn job(&mut self, tenant_id: TenantId, name: &str) -> Result<Option<Job>, StoreError> {
+        let of = params![tenant_id.to_string(), name];
+        self.ask(|connection| rows::first(connection, sql::JOB, of, rows::job))
+    }
+
+    async fn insert_revision(&mut self, revision: Revision<'_>) -> Result<(), StoreError> {
+        let Revision { tenant_id, job_id, number, document, saved_at_ms, saved_by } = revision;
+        let job_id = job_id.to_string();
+        self.ask(|connection| {
+            connection.prepare_cached(sql::SAVE_JOB)?.execute(params![
+                job_id,
+                tenant_id.to_string(),
+                document.name,
+                number
+            ])?;
+            connection.prepare_cached(sql::INSERT_REVISION)?.execute(params![
+                job_id,
+                number,
+                json(&document.document),
+                document.queue,
+                document.policy.deadline_ms,
+                document.policy.retries,
+                saved_at_ms,
+                saved_by,
+            ])?;
+            Ok(())
+        })
+    }
+
+    async fn insert(&mut self, record: &Record, note: &Note) -> Result<(), StoreError> {
+        let run = &record.run;
+        self.ask(|connection| {
+            connection.prepare_cached(sql::INSERT_RUN)?.execute(params![
+                run.ids.run_id.to_string(),
+                run.ids.tenant_id.to_string(),
+                run.ids.job_id.to_string(),
+                record.revision,
+                record.queue,
+                json(&record.params),
+                record.mode.name(),
+                record.triggered_by,
+                record.requested_at_ms,
+                run.policy.deadline_ms,
+                run.policy.retries,
+                run.state.status().name(),
+                run.epoch.0.cast_signed(),
+            ])?;
+            Ok(())
+        })?;
+        self.tell(note)
+    }
+
+    async fn write(&mut self, moves: &[Move]) -> Result<(), StoreError> {
+        moves.iter().try_for_each(|change| self.write_one(change))
+    }
+
+    async fn checked(&mut self, runs: &[RunId], now_ms: i64) -> Result<(), StoreError> {
+        self.ask(|connection| {
+            let mut update = connection.prepare_cached(sql::CHECKED)?;
+            for id in runs {
+                update.execute(params![id.to_string(), now_ms])?;
+            }
+            Ok(())
+        })
+    }
+
+    async fn append(&mut self, events: &[Event]) -> Result<(), StoreError> {
+        self.log(events)
+    }
+
+    async fn audit(&mut self, entry: &Entry) -> Result<(), StoreError> {
+        self.enter(entry)
+    }
+}

@@ -1,0 +1,225 @@
+//! The store that the rest of trueup sees: the verbs, and what can be read.
+
+use tokio::sync::watch;
+use trueup_events::outcome::RunError;
+use trueup_events::{Event, EventId, RunId, TenantId};
+use trueup_lifecycle::{Cancel, CancelAnswer, Claim, Lease, Line, Report};
+use uuid::Uuid;
+
+use crate::audit::{Audited, Head};
+use crate::context::Options;
+use crate::error::StoreError;
+use crate::place::{Place, Role};
+use crate::postgres::Postgres;
+use crate::record::{Claimed, Finish, Job, JobDocument, NewRun, Record, RunFilter, Taken};
+use crate::sqlite::Sqlite;
+use crate::tx::Verb;
+use crate::verbs;
+
+/// An open store; cheap to share by reference, and safe to use from many tasks.
+#[derive(Debug)]
+pub struct Store {
+    backend: Backend,
+}
+
+#[derive(Debug)]
+enum Backend {
+    Sqlite(Sqlite),
+    Postgres(Postgres),
+}
+
+/// Asks whichever database it is.
+macro_rules! ask {
+    ($store:expr, $backend:ident => $call:expr) => {
+        match &$store.backend {
+            Backend::Sqlite($backend) => $call,
+            Backend::Postgres($backend) => $call,
+        }
+    };
+}
+
+impl Store {
+    /// Opens a store, making it or bringing its schema up to date where need be.
+    pub async fn open(place: &Place, role: Role, options: Options) -> Result<Self, StoreError> {
+        let backend = match place {
+            Place::Sqlite(path) => Backend::Sqlite(Sqlite::open(path, role, options).await?),
+            Place::Postgres(url) => Backend::Postgres(Postgres::open(url, role, options).await?),
+        };
+        Ok(Self { backend })
+    }
+
+    /// Makes the changes that are under way visible, and lets go of the database.
+    pub async fn close(self) -> Result<(), StoreError> {
+        match self.backend {
+            Backend::Sqlite(sqlite) => sqlite.close().await,
+            Backend::Postgres(postgres) => postgres.close().await,
+        }
+    }
+
+    async fn transact<V: Verb>(&self, verb: V) -> Result<V::Output, StoreError> {
+        ask!(self, backend => backend.transact(verb).await)
+    }
+
+    /// Counts up whenever something may have been committed, here or by another process; missed counts are one.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        ask!(self, backend => backend.changes())
+    }
+
+    /// How many changes were asked for that no state allows.
+    pub fn illegal_transitions(&self) -> u64 {
+        ask!(self, backend => backend.context().illegal())
+    }
+
+    /// An id for an event whose producer gave it none.
+    pub fn next_event_id(&self) -> EventId {
+        ask!(self, backend => backend.context().next_event_id())
+    }
+
+    /// The tenant of that name, made if need be.
+    pub async fn tenant(&self, name: &str) -> Result<TenantId, StoreError> {
+        self.transact(verbs::EnsureTenant { id: TenantId(Uuid::now_v7()), name: name.to_owned() }).await
+    }
+
+    /// Makes a queue, or changes its limits.
+    pub async fn set_queue(
+        &self,
+        tenant_id: TenantId,
+        queue: &str,
+        line: Line,
+        by: &str,
+    ) -> Result<(), StoreError> {
+        self.transact(verbs::SetLine { tenant_id, queue: queue.to_owned(), line, by: by.to_owned() }).await
+    }
+
+    /// Saves a job; one that says something else than before gets a new revision.
+    pub async fn save_job(
+        &self,
+        tenant_id: TenantId,
+        document: JobDocument,
+        by: &str,
+    ) -> Result<Job, StoreError> {
+        self.transact(verbs::SaveJob { id: Uuid::now_v7(), tenant_id, document, by: by.to_owned() }).await
+    }
+
+    /// Commits the intent to run a job; asked again with the same id, it changes nothing.
+    pub async fn trigger(&self, new: NewRun) -> Result<RunId, StoreError> {
+        self.transact(verbs::Trigger { new }).await
+    }
+
+    /// Gives an executor the runs that wait longest and have a slot, no more than it wants.
+    pub async fn claim_for_scheduling(&self, executor: &str, limit: u32) -> Result<Vec<Claimed>, StoreError> {
+        self.transact(verbs::ClaimForScheduling { executor: executor.to_owned(), limit }).await
+    }
+
+    /// Hands a submitted run to the worker side.
+    pub async fn hand_off(&self, claim: Claim) -> Result<Record, StoreError> {
+        self.transact(verbs::HandOff { claim }).await
+    }
+
+    /// Notes that the engine did not take a run: it is tried again later, or fails.
+    pub async fn submit_failed(&self, claim: Claim, error: RunError) -> Result<Record, StoreError> {
+        self.transact(verbs::SubmitFailed { claim, error }).await
+    }
+
+    /// Gives a worker the runs that wait longest for one, no more than it wants.
+    pub async fn take(&self, worker: &str, limit: u32) -> Result<Vec<Taken>, StoreError> {
+        self.transact(verbs::Take { worker: worker.to_owned(), limit }).await
+    }
+
+    /// Prolongs a lease; tells the worker whether the run is to be cancelled.
+    pub async fn heartbeat(&self, lease: &Lease) -> Result<Option<Cancel>, StoreError> {
+        self.transact(verbs::Heartbeat { lease: lease.clone() }).await
+    }
+
+    /// Ends an attempt as its worker says, and with it the run.
+    pub async fn finish(&self, lease: Lease, report: Report) -> Result<Finish, StoreError> {
+        self.transact(verbs::Finish { lease, report }).await
+    }
+
+    /// Cancels a run, or asks its worker to stop.
+    pub async fn request_cancel(
+        &self,
+        tenant_id: TenantId,
+        run_id: RunId,
+        by: &str,
+        reason: Option<&str>,
+    ) -> Result<(Record, CancelAnswer), StoreError> {
+        let (by, reason) = (by.to_owned(), reason.map(str::to_owned));
+        self.transact(verbs::RequestCancel { tenant_id, run_id, by, reason }).await
+    }
+
+    /// Takes over claims whose executor is lost; those in its own name at once, when an executor has just started.
+    pub async fn sweep_stale_claims(
+        &self,
+        executor: &str,
+        own: bool,
+        limit: u32,
+    ) -> Result<Vec<Claimed>, StoreError> {
+        self.transact(verbs::SweepStaleClaims { executor: executor.to_owned(), own, limit }).await
+    }
+
+    /// Runs that were handed off long ago and not taken since, those not looked at for longest first.
+    pub async fn sweep_hand_offs(&self, limit: u32) -> Result<Vec<Record>, StoreError> {
+        self.transact(verbs::SweepHandOffs { limit }).await
+    }
+
+    /// Takes over a run that the engine does not know; none is claimed when it has been tried too often.
+    pub async fn take_over(&self, run_id: RunId, executor: &str) -> Result<Option<Claimed>, StoreError> {
+        self.transact(verbs::TakeOver { run_id, executor: executor.to_owned() }).await
+    }
+
+    /// Runs whose lease ran out, those not looked at for longest first.
+    pub async fn sweep_leases(&self, limit: u32) -> Result<Vec<Record>, StoreError> {
+        self.transact(verbs::SweepLeases { limit }).await
+    }
+
+    /// Ends or retries a run whose worker is lost; one that has ended or shown a sign of life since is left alone.
+    pub async fn expire(&self, run_id: RunId, sweeper: &str) -> Result<Record, StoreError> {
+        self.transact(verbs::Expire { run_id, sweeper: sweeper.to_owned() }).await
+    }
+
+    /// Appends events from elsewhere, all or none; those that are in the log already add nothing.
+    pub async fn append_events(&self, events: Vec<Event>) -> Result<(), StoreError> {
+        self.transact(verbs::AppendEvents { events }).await
+    }
+
+    /// Events after a position, in the order of the log, no more than asked; of one tenant, or of all.
+    pub async fn read_from(
+        &self,
+        position: u64,
+        tenant_id: Option<TenantId>,
+        limit: u32,
+    ) -> Result<Vec<Event>, StoreError> {
+        ask!(self, backend => backend.read_from(position, tenant_id, limit).await)
+    }
+
+    /// Events of one run after a position, in the order of the log.
+    pub async fn events_of(
+        &self,
+        run_id: RunId,
+        position: u64,
+        limit: u32,
+    ) -> Result<Vec<Event>, StoreError> {
+        ask!(self, backend => backend.events_of(run_id, position, limit).await)
+    }
+
+    /// A run, if it is the tenant's.
+    pub async fn run(&self, tenant_id: TenantId, run_id: RunId) -> Result<Option<Record>, StoreError> {
+        ask!(self, backend => backend.run(tenant_id, run_id).await)
+    }
+
+    /// Runs, the latest first.
+    pub async fn runs(&self, filter: &RunFilter) -> Result<Vec<Record>, StoreError> {
+        ask!(self, backend => backend.runs(filter).await)
+    }
+
+    /// A job in its present revision.
+    pub async fn job(&self, tenant_id: TenantId, name: &str) -> Result<Option<Job>, StoreError> {
+        ask!(self, backend => backend.job(tenant_id, name).await)
+    }
+
+    /// Goes through the audit log from its first entry and checks every link; a head from an earlier check must be among them.
+    pub async fn verify_audit(&self, expected: Option<Head>) -> Result<Audited, StoreError> {
+        ask!(self, backend => backend.verify_audit(expected).await)
+    }
+}

@@ -1,0 +1,207 @@
+//! What a verb can do in its transaction; SQLite and PostgreSQL each do it in their own SQL.
+
+use std::future::Future;
+
+use trueup_events::{Event, JobId, RunId, TenantId};
+use trueup_lifecycle::{Change, Line, Run};
+
+use crate::context::Context;
+use crate::error::StoreError;
+use crate::record::{Entry, Job, JobDocument, Record};
+
+/// A transaction that has begun; whoever runs the verb commits it when the verb succeeds and rolls it back otherwise.
+///
+/// What it loads stays as it is until the end: no other writer can change it.
+pub(crate) trait Tx: Send {
+    /// The database's time in milliseconds since 1970.
+    fn now_ms(&mut self) -> impl Future<Output = Result<i64, StoreError>> + Send;
+
+    /// Loads a run.
+    fn run(&mut self, id: RunId) -> impl Future<Output = Result<Option<Record>, StoreError>> + Send;
+
+    /// Loads runs that no other transaction holds, those that no sweep has seen for longest first.
+    fn find(
+        &mut self,
+        search: Search,
+        limit: u32,
+    ) -> impl Future<Output = Result<Vec<Record>, StoreError>> + Send;
+
+    /// Loads the queues in which runs wait, the one with the oldest first, and how many runs hold a slot in each.
+    fn lines(&mut self) -> impl Future<Output = Result<Vec<WaitingLine>, StoreError>> + Send;
+
+    /// Counts the runs that wait in a queue, no further than asked.
+    fn waiting(
+        &mut self,
+        tenant_id: TenantId,
+        queue: &str,
+        up_to: u32,
+    ) -> impl Future<Output = Result<u64, StoreError>> + Send;
+
+    /// The limits of a queue.
+    fn line(
+        &mut self,
+        tenant_id: TenantId,
+        queue: &str,
+    ) -> impl Future<Output = Result<Option<Line>, StoreError>> + Send;
+
+    /// Makes a queue, or changes its limits.
+    fn set_line(
+        &mut self,
+        tenant_id: TenantId,
+        queue: &str,
+        line: Line,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Makes a tenant, unless there is one of that name, whose id it then is.
+    fn tenant(
+        &mut self,
+        id: TenantId,
+        name: &str,
+    ) -> impl Future<Output = Result<TenantId, StoreError>> + Send;
+
+    /// The job of that name in its present revision.
+    fn job(
+        &mut self,
+        tenant_id: TenantId,
+        name: &str,
+    ) -> impl Future<Output = Result<Option<Job>, StoreError>> + Send;
+
+    /// Adds a revision to a job, or a job with its first.
+    fn insert_revision(
+        &mut self,
+        revision: Revision<'_>,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Adds a run, with its events and its audit entry; its number is the database's to give.
+    fn insert(&mut self, record: &Record, note: &Note)
+    -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Changes runs where they still have the epoch and the state they were loaded with, with their events and audit entries.
+    fn write(&mut self, moves: &[Move]) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Notes that a sweep has looked at runs and left them alone.
+    fn checked(&mut self, runs: &[RunId], now_ms: i64)
+    -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Appends events; those that are there already with the same content add nothing.
+    fn append(&mut self, events: &[Event]) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Adds an entry to the audit log.
+    fn audit(&mut self, entry: &Entry) -> impl Future<Output = Result<(), StoreError>> + Send;
+}
+
+/// Which runs to look for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Search {
+    /// Those that wait in a queue, oldest first.
+    Waiting {
+        /// Whose queue.
+        tenant_id: TenantId,
+        /// Its name.
+        queue: String,
+    },
+    /// Those whose pause between submits is over.
+    PauseOver {
+        /// The time it is.
+        now_ms: i64,
+    },
+    /// Those whose claim is stale, or is this executor's own.
+    StaleClaims {
+        /// The time it is.
+        now_ms: i64,
+        /// Whose claims count as stale at once.
+        own: Option<String>,
+    },
+    /// Those that were handed off before a time and no worker has taken.
+    HandedOff {
+        /// That time.
+        before_ms: i64,
+    },
+    /// Those that wait for a worker, oldest first.
+    ToTake,
+    /// Those whose lease ran out.
+    LeaseOut {
+        /// The time it is.
+        now_ms: i64,
+    },
+}
+
+/// A queue in which runs wait.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct WaitingLine {
+    pub(crate) tenant_id: TenantId,
+    pub(crate) queue: String,
+    pub(crate) line: Line,
+    pub(crate) holding: u64,
+}
+
+/// What is told of a change: to the log, and to the audit.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Note {
+    pub(crate) events: Vec<Event>,
+    pub(crate) entry: Entry,
+}
+
+/// Who does what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Deed<'a> {
+    pub(crate) actor: &'a str,
+    pub(crate) action: &'static str,
+}
+
+/// A change of a run, from what it was loaded as.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Move {
+    pub(crate) before: Run,
+    pub(crate) after: Run,
+    /// None where nothing is told, as of a heartbeat.
+    pub(crate) note: Option<Note>,
+}
+
+/// A revision of a job that is to be saved.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Revision<'a> {
+    pub(crate) tenant_id: TenantId,
+    pub(crate) job_id: JobId,
+    pub(crate) number: u32,
+    pub(crate) document: &'a JobDocument,
+    pub(crate) saved_at_ms: i64,
+    pub(crate) saved_by: &'a str,
+}
+
+/// One transaction's worth of work; it may be applied again when the database says that another came between.
+pub(crate) trait Verb: Send + Sync + 'static {
+    /// What it gives back.
+    type Output: Send + 'static;
+
+    /// What is being done, for errors.
+    const DOING: &'static str;
+
+    /// Does it.
+    fn apply<T: Tx>(
+        &self,
+        tx: &mut T,
+        context: &Context,
+    ) -> impl Future<Output = Result<Self::Output, StoreError>> + Send;
+}
+
+impl Move {
+    /// Makes a move of what `lifecycle` answered, told as the deed of an actor.
+    pub(crate) fn new(before: &Run, change: Change, context: &Context, deed: Deed<'_>, now_ms: i64) -> Self {
+        let Deed { actor, action } = deed;
+        let events = context.events(&before.ids, &change.events, now_ms);
+        let entry = Entry {
+            at_ms: now_ms,
+            tenant_id: before.ids.tenant_id,
+            actor: actor.to_owned(),
+            action,
+            subject: before.ids.run_id.to_string(),
+            detail: serde_json::json!({
+                "from": before.state.status().name(),
+                "to": change.run.state.status().name(),
+                "epoch": change.run.epoch.0,
+            }),
+        };
+        Self { before: before.clone(), after: change.run, note: Some(Note { events, entry }) }
+    }
+}

@@ -1,0 +1,105 @@
+//! Tenants, queues and jobs.
+
+use serde_json::json;
+use trueup_events::{JobId, TenantId};
+use trueup_lifecycle::Line;
+use uuid::Uuid;
+
+use super::now_ms;
+use crate::context::Context;
+use crate::error::StoreError;
+use crate::record::{Entry, Job, JobDocument};
+use crate::tx::{Revision, Tx, Verb};
+
+/// The queue that every tenant has.
+const DEFAULT_QUEUE: &str = "default";
+
+pub(crate) struct EnsureTenant {
+    pub(crate) id: TenantId,
+    pub(crate) name: String,
+}
+
+impl Verb for EnsureTenant {
+    type Output = TenantId;
+    const DOING: &'static str = "making a tenant";
+
+    async fn apply<T: Tx>(&self, tx: &mut T, _: &Context) -> Result<TenantId, StoreError> {
+        let tenant_id = tx.tenant(self.id, &self.name).await?;
+        if tx.line(tenant_id, DEFAULT_QUEUE).await?.is_none() {
+            tx.set_line(tenant_id, DEFAULT_QUEUE, Line::default()).await?;
+        }
+        Ok(tenant_id)
+    }
+}
+
+pub(crate) struct SetLine {
+    pub(crate) tenant_id: TenantId,
+    pub(crate) queue: String,
+    pub(crate) line: Line,
+    pub(crate) by: String,
+}
+
+impl Verb for SetLine {
+    type Output = ();
+    const DOING: &'static str = "changing a queue";
+
+    async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<(), StoreError> {
+        let at_ms = now_ms(tx, context).await?;
+        tx.set_line(self.tenant_id, &self.queue, self.line).await?;
+        let Line { max_running, max_waiting } = self.line;
+        tx.audit(&Entry {
+            at_ms,
+            tenant_id: self.tenant_id,
+            actor: self.by.clone(),
+            action: "set_queue",
+            subject: self.queue.clone(),
+            detail: json!({ "max_running": max_running, "max_waiting": max_waiting }),
+        })
+        .await
+    }
+}
+
+pub(crate) struct SaveJob {
+    /// The id, should the job be new.
+    pub(crate) id: Uuid,
+    pub(crate) tenant_id: TenantId,
+    pub(crate) document: JobDocument,
+    pub(crate) by: String,
+}
+
+impl Verb for SaveJob {
+    type Output = Job;
+    const DOING: &'static str = "saving a job";
+
+    async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<Job, StoreError> {
+        let JobDocument { name, queue, .. } = &self.document;
+        if tx.line(self.tenant_id, queue).await?.is_none() {
+            return Err(StoreError::NoSuchQueue { name: queue.clone() });
+        }
+        let present = tx.job(self.tenant_id, name).await?;
+        if let Some(job) = present.as_ref().filter(|job| job.document == self.document) {
+            return Ok(job.clone());
+        }
+        let saved_at_ms = now_ms(tx, context).await?;
+        let (job_id, number) = present.map_or((JobId(self.id), 1), |job| (job.id, job.revision + 1));
+        tx.insert_revision(Revision {
+            tenant_id: self.tenant_id,
+            job_id,
+            number,
+            document: &self.document,
+            saved_at_ms,
+            saved_by: &self.by,
+        })
+        .await?;
+        tx.audit(&Entry {
+            at_ms: saved_at_ms,
+            tenant_id: self.tenant_id,
+            actor: self.by.clone(),
+            action: "save_job",
+            subject: job_id.to_string(),
+            detail: json!({ "name": name, "revision": number }),
+        })
+        .await?;
+        Ok(Job { id: job_id, revision: number, document: self.document.clone() })
+    }
+}

@@ -1,0 +1,81 @@
+//! The executor's side: claiming runs and handing them off.
+
+use trueup_events::outcome::RunError;
+use trueup_lifecycle::Claim;
+
+use super::{change, granted, now_ms};
+use crate::context::Context;
+use crate::error::StoreError;
+use crate::record::{Claimed, Record};
+use crate::tx::{Deed, Move, Search, Tx, Verb};
+
+pub(crate) struct ClaimForScheduling {
+    pub(crate) executor: String,
+    pub(crate) limit: u32,
+}
+
+impl Verb for ClaimForScheduling {
+    type Output = Vec<Claimed>;
+    const DOING: &'static str = "claiming runs";
+
+    async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<Vec<Claimed>, StoreError> {
+        let lines = tx.lines().await?;
+        let now_ms = now_ms(tx, context).await?;
+        // Those that pause between submits hold a slot already, so they need no room.
+        let mut found = tx.find(Search::PauseOver { now_ms }, self.limit).await?;
+        for line in lines {
+            let left = self.limit.saturating_sub(found.len().try_into().unwrap_or(u32::MAX));
+            let room = line.line.room(line.holding).try_into().unwrap_or(u32::MAX).min(left);
+            if room > 0 {
+                let search = Search::Waiting { tenant_id: line.tenant_id, queue: line.queue };
+                found.extend(tx.find(search, room).await?);
+            }
+        }
+        let deed = Deed { actor: &self.executor, action: "claim" };
+        let (mut moves, mut claimed) = (Vec::new(), Vec::new());
+        for record in found {
+            let answer = record.run.claim(&self.executor, now_ms, context.settings());
+            let Some((change, claim)) = granted(answer, context) else { continue };
+            let run = change.run.clone();
+            moves.push(Move::new(&record.run, change, context, deed, now_ms));
+            claimed.push(Claimed { claim, record: Record { run, ..record } });
+        }
+        tx.write(&moves).await?;
+        Ok(claimed)
+    }
+}
+
+pub(crate) struct HandOff {
+    pub(crate) claim: Claim,
+}
+
+impl Verb for HandOff {
+    type Output = Record;
+    const DOING: &'static str = "handing a run off";
+
+    async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<Record, StoreError> {
+        let deed = Deed { actor: self.claim.executor(), action: "hand_off" };
+        change(tx, context, self.claim.run_id(), deed, |run, now_ms, settings| {
+            run.hand_off(&self.claim, now_ms, settings)
+        })
+        .await
+    }
+}
+
+pub(crate) struct SubmitFailed {
+    pub(crate) claim: Claim,
+    pub(crate) error: RunError,
+}
+
+impl Verb for SubmitFailed {
+    type Output = Record;
+    const DOING: &'static str = "noting a failed submit";
+
+    async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<Record, StoreError> {
+        let deed = Deed { actor: self.claim.executor(), action: "submit_failed" };
+        change(tx, context, self.claim.run_id(), deed, |run, now_ms, settings| {
+            run.submit_failed(&self.claim, &self.error, now_ms, settings)
+        })
+        .await
+    }
+}

@@ -1,0 +1,121 @@
+//! What sweeps do with runs whose owner is silent.
+
+use trueup_events::RunId;
+use trueup_lifecycle::{Refusal, Run};
+
+use super::{change, existing, granted, now_ms};
+use crate::context::Context;
+use crate::error::StoreError;
+use crate::record::{Claimed, Record};
+use crate::tx::{Deed, Move, Search, Tx, Verb};
+
+pub(crate) struct SweepStaleClaims {
+    pub(crate) executor: String,
+    /// Whether claims in this executor's own name count as stale at once, as they do when it starts.
+    pub(crate) own: bool,
+    pub(crate) limit: u32,
+}
+
+impl Verb for SweepStaleClaims {
+    type Output = Vec<Claimed>;
+    const DOING: &'static str = "taking over stale claims";
+
+    async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<Vec<Claimed>, StoreError> {
+        let now_ms = now_ms(tx, context).await?;
+        let own = self.own.then(|| self.executor.clone());
+        let deed = Deed { actor: &self.executor, action: "take_over" };
+        let (mut moves, mut claimed) = (Vec::new(), Vec::new());
+        for record in tx.find(Search::StaleClaims { now_ms, own }, self.limit).await? {
+            let answer = record.run.take_over(&self.executor, now_ms, context.settings());
+            let Some((change, claim)) = granted(answer, context) else { continue };
+            let run = change.run.clone();
+            moves.push(Move::new(&record.run, change, context, deed, now_ms));
+            claimed.extend(claim.map(|claim| Claimed { claim, record: Record { run, ..record } }));
+        }
+        tx.write(&moves).await?;
+        Ok(claimed)
+    }
+}
+
+/// Finds runs that were handed off long ago, for the engine to be asked about; it changes only when they were looked at.
+pub(crate) struct SweepHandOffs {
+    pub(crate) limit: u32,
+}
+
+impl Verb for SweepHandOffs {
+    type Output = Vec<Record>;
+    const DOING: &'static str = "looking for hand-offs that were lost";
+
+    async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<Vec<Record>, StoreError> {
+        let now_ms = now_ms(tx, context).await?;
+        let before_ms = now_ms.saturating_sub(context.settings().reconcile_grace_ms);
+        let found = tx.find(Search::HandedOff { before_ms }, self.limit).await?;
+        let ids: Vec<RunId> = found.iter().map(Record::id).collect();
+        tx.checked(&ids, now_ms).await?;
+        Ok(found)
+    }
+}
+
+/// Takes over one run that the engine does not know.
+pub(crate) struct TakeOver {
+    pub(crate) run_id: RunId,
+    pub(crate) executor: String,
+}
+
+impl Verb for TakeOver {
+    type Output = Option<Claimed>;
+    const DOING: &'static str = "taking a run over";
+
+    async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<Option<Claimed>, StoreError> {
+        let deed = Deed { actor: &self.executor, action: "take_over" };
+        let mut granted = None;
+        let record = change(tx, context, self.run_id, deed, |run, now_ms, settings| {
+            let (change, claim) = run.take_over(&self.executor, now_ms, settings)?;
+            granted = claim;
+            Ok(change)
+        })
+        .await?;
+        Ok(granted.map(|claim| Claimed { claim, record }))
+    }
+}
+
+/// Finds runs whose lease ran out, for the engine to be asked about; it changes only when they were looked at.
+pub(crate) struct SweepLeases {
+    pub(crate) limit: u32,
+}
+
+impl Verb for SweepLeases {
+    type Output = Vec<Record>;
+    const DOING: &'static str = "looking for leases that ran out";
+
+    async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<Vec<Record>, StoreError> {
+        let now_ms = now_ms(tx, context).await?;
+        let found = tx.find(Search::LeaseOut { now_ms }, self.limit).await?;
+        let ids: Vec<RunId> = found.iter().map(Record::id).collect();
+        tx.checked(&ids, now_ms).await?;
+        Ok(found)
+    }
+}
+
+/// Ends or retries a run whose lease ran out.
+pub(crate) struct Expire {
+    pub(crate) run_id: RunId,
+    pub(crate) sweeper: String,
+}
+
+impl Verb for Expire {
+    type Output = Record;
+    const DOING: &'static str = "ending a run whose worker is lost";
+
+    async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<Record, StoreError> {
+        let deed = Deed { actor: &self.sweeper, action: "expire" };
+        let expired = change(tx, context, self.run_id, deed, Run::expire).await;
+        match expired {
+            // Its end, or a sign of life, came first.
+            Err(StoreError::Refused(Refusal::Finished(_) | Refusal::Early { .. } | Refusal::Illegal(_))) => {
+                existing(tx, self.run_id).await
+            }
+            other => other,
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! The worker's side: taking runs, staying alive, and saying how they ended.
+
+use trueup_lifecycle::{Cancel, Lease, Refusal, Report};
+
+use super::{change, existing, granted, now_ms, refused};
+use crate::context::Context;
+use crate::error::StoreError;
+use crate::record::{self, Record, Taken};
+use crate::tx::{Deed, Move, Search, Tx, Verb};
+
+pub(crate) struct Take {
+    pub(crate) worker: String,
+    pub(crate) limit: u32,
+}
+
+impl Verb for Take {
+    type Output = Vec<Taken>;
+    const DOING: &'static str = "taking runs";
+
+    async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<Vec<Taken>, StoreError> {
+        let now_ms = now_ms(tx, context).await?;
+        let deed = Deed { actor: &self.worker, action: "take" };
+        let (mut moves, mut taken) = (Vec::new(), Vec::new());
+        for record in tx.find(Search::ToTake, self.limit).await? {
+            let answer = record.run.take(&self.worker, now_ms, context.settings());
+            let Some((change, lease)) = granted(answer, context) else { continue };
+            let run = change.run.clone();
+            moves.push(Move::new(&record.run, change, context, deed, now_ms));
+            taken.push(Taken { lease, record: Record { run, ..record } });
+        }
+        tx.write(&moves).await?;
+        Ok(taken)
+    }
+}
+
+pub(crate) struct Heartbeat {
+    pub(crate) lease: Lease,
+}
+
+impl Verb for Heartbeat {
+    type Output = Option<Cancel>;
+    const DOING: &'static str = "prolonging a lease";
+
+    async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<Option<Cancel>, StoreError> {
+        let record = existing(tx, self.lease.run_id()).await?;
+        let now_ms = now_ms(tx, context).await?;
+        let change = record
+            .run
+            .heartbeat(&self.lease, now_ms, context.settings())
+            .map_err(|refusal| refused(refusal, context))?;
+        let cancel = change.run.cancel.clone();
+        tx.write(&[Move { before: record.run, after: change.run, note: None }]).await?;
+        Ok(cancel)
+    }
+}
+
+pub(crate) struct Finish {
+    pub(crate) lease: Lease,
+    pub(crate) report: Report,
+}
+
+impl Verb for Finish {
+    type Output = record::Finish;
+    const DOING: &'static str = "finishing a run";
+
+    async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<record::Finish, StoreError> {
+        let deed = Deed { actor: self.lease.worker(), action: "finish" };
+        let mut was_over = false;
+        let finished = change(tx, context, self.lease.run_id(), deed, |run, now_ms, settings| {
+            was_over = run.state.status().is_terminal();
+            run.report(&self.lease, &self.report, now_ms, settings)
+        })
+        .await;
+        match finished {
+            Ok(record) if was_over => Ok(record::Finish::Late(record)),
+            Ok(record) => Ok(record::Finish::Accepted(record)),
+            Err(StoreError::Refused(Refusal::Finished(_))) => {
+                existing(tx, self.lease.run_id()).await.map(record::Finish::Late)
+            }
+            Err(error) => Err(error),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Queues and slots.
+
+use std::sync::Arc;
+
+use trueup_lifecycle::{Policy, Report, Status};
+use trueup_store::{RunFilter, StoreError};
+
+use crate::bench::{Bench, EXECUTOR, WORKER};
+
+pub async fn a_queue_lets_in_as_many_as_it_has_slots(bench: Bench) {
+    bench.set_queue("narrow", Some(2), None).await;
+    bench.save_job("narrow", "narrow", Policy::default()).await;
+    let mut runs = Vec::new();
+    for _ in 0..4 {
+        runs.push(bench.trigger("narrow").await);
+    }
+    let wide = bench.trigger("revenue").await;
+    let claimed = bench.store.claim_for_scheduling(EXECUTOR, 10).await.unwrap();
+    let ids: Vec<_> = claimed.iter().map(|claimed| claimed.record.id()).collect();
+    assert_eq!(ids, [runs[0], runs[1], wide], "another queue's runs are not held up");
+    assert_eq!(bench.store.claim_for_scheduling(EXECUTOR, 10).await.unwrap(), []);
+
+    for claimed in claimed {
+        bench.store.hand_off(claimed.claim).await.unwrap();
+    }
+    let lease = bench.store.take(WORKER, 1).await.unwrap().remove(0).lease;
+    assert_eq!(lease.run_id(), runs[0]);
+    bench.store.finish(lease.clone(), Report::Stopped).await.unwrap();
+    // The same completion once more frees nothing more.
+    bench.store.finish(lease, Report::Stopped).await.unwrap();
+    let next = bench.store.claim_for_scheduling(EXECUTOR, 10).await.unwrap();
+    assert_eq!(next.iter().map(|claimed| claimed.record.id()).collect::<Vec<_>>(), [runs[2]]);
+
+    bench.store.request_cancel(bench.tenant_id, runs[1], "ann", None).await.unwrap();
+    let next = bench.store.claim_for_scheduling(EXECUTOR, 10).await.unwrap();
+    assert_eq!(next.iter().map(|claimed| claimed.record.id()).collect::<Vec<_>>(), [runs[3]]);
+}
+
+pub async fn a_full_waiting_line_refuses(bench: Bench) {
+    bench.set_queue("short", Some(1), Some(2)).await;
+    bench.save_job("short", "short", Policy::default()).await;
+    bench.trigger("short").await;
+    bench.trigger("short").await;
+    let error = bench.store.trigger(bench.new_run("short")).await.unwrap_err();
+    assert!(matches!(&error, StoreError::LineFull { queue, .. } if queue == "short"), "{error}");
+    assert!(error.is_passing());
+    bench.claim().await;
+    bench.trigger("short").await;
+    assert_eq!(bench.log().await.len(), 6, "the refused one left nothing");
+}
+
+pub async fn executors_together_never_overfill_a_queue(bench: Bench) {
+    bench.set_queue("narrow", Some(3), None).await;
+    bench.save_job("narrow", "narrow", Policy::default()).await;
+    for _ in 0..20 {
+        bench.trigger("narrow").await;
+    }
+    let executors: Vec<_> = (0..6)
+        .map(|number| {
+            let store = Arc::clone(&bench.store);
+            tokio::spawn(async move {
+                store.claim_for_scheduling(&format!("executor-{number}"), 2).await.unwrap()
+            })
+        })
+        .collect();
+    for executor in executors {
+        executor.await.unwrap();
+    }
+    let filter = RunFilter {
+        tenant_id: bench.tenant_id,
+        statuses: vec![Status::Scheduling],
+        job_id: None,
+        before: None,
+        limit: 100,
+    };
+    let holding = bench.store.runs(&filter).await.unwrap().len();
+    assert!((1..=3).contains(&holding), "{holding} hold a slot, and 3 may");
+}

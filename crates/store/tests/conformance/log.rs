@@ -1,0 +1,91 @@
+//! The log of events.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+use trueup_events::Event;
+use trueup_store::{NewRun, StoreError};
+
+use crate::bench::Bench;
+
+pub async fn positions_are_gapless_and_in_order(bench: Bench) {
+    let writers: Vec<_> = (0..8)
+        .map(|_| {
+            let (store, new) = (Arc::clone(&bench.store), bench.new_run("revenue"));
+            tokio::spawn(async move {
+                for _ in 0..10 {
+                    let new = NewRun { run_id: uuid::Uuid::now_v7(), ..new.clone() };
+                    store.trigger(new).await.unwrap();
+                }
+            })
+        })
+        .collect();
+    for writer in writers {
+        writer.await.unwrap();
+    }
+    let events = bench.log().await;
+    let positions: Vec<_> = events.iter().map(|event| event.position.unwrap()).collect();
+    assert_eq!(positions, (1..=160).collect::<Vec<u64>>());
+    for pair in events.chunks(2) {
+        assert_eq!(pair[0].run_id, pair[1].run_id, "what commits together stays together");
+        assert_eq!((pair[0].name.as_str(), pair[1].name.as_str()), ("run.triggered", "execution.requested"));
+    }
+    let page = bench.store.read_from(100, None, 7).await.unwrap();
+    assert_eq!(page, events[100..107]);
+}
+
+pub async fn a_repeated_event_adds_nothing(bench: Bench) {
+    let event = bench.foreign_event(bench.store.next_event_id());
+    bench.store.append_events(vec![event.clone()]).await.unwrap();
+    bench.store.append_events(vec![event.clone(), event.clone()]).await.unwrap();
+    let other = Event { stamped_here: true, ..bench.foreign_event(bench.store.next_event_id()) };
+    bench.store.append_events(vec![event.clone(), other.clone()]).await.unwrap();
+    bench.log().await;
+    let mut stored = bench.store.events_of(event.run_id, 0, 10).await.unwrap();
+    stored.truncate(2);
+    let without_position: Vec<_> =
+        stored.into_iter().map(|event| Event { position: None, ..event }).collect();
+    assert_eq!(without_position, [event.clone(), other], "what went in comes out, digit by digit");
+
+    for changed in [
+        Event { data: json!({ "rows": 13 }), ..event.clone() },
+        Event { source: "/somewhere".to_owned(), ..event.clone() },
+        Event { time: "2026-09-21T10:00:01Z".parse().unwrap(), ..event.clone() },
+    ] {
+        let error = bench.store.append_events(vec![changed]).await.unwrap_err();
+        assert!(matches!(error, StoreError::EventDiffers(id) if id == event.event_id), "{error}");
+    }
+}
+
+pub async fn a_batch_is_all_or_nothing(bench: Bench) {
+    let first = bench.foreign_event(bench.store.next_event_id());
+    bench.store.append_events(vec![first.clone()]).await.unwrap();
+    let batch = vec![
+        bench.foreign_event(bench.store.next_event_id()),
+        Event { data: json!("other"), ..first.clone() },
+        bench.foreign_event(bench.store.next_event_id()),
+    ];
+    bench.store.append_events(batch).await.unwrap_err();
+    bench.log().await;
+    // The one before the batch, and the one that marks the end.
+    assert_eq!(bench.store.events_of(first.run_id, 0, 10).await.unwrap().len(), 2);
+}
+
+pub async fn a_reader_is_woken(bench: Bench) {
+    let store = Arc::clone(&bench.store);
+    let reader = tokio::spawn(async move {
+        let mut changes = store.changes();
+        loop {
+            changes.mark_unchanged();
+            let events = store.read_from(0, None, 10).await.unwrap();
+            if let Some(event) = events.first() {
+                return event.clone();
+            }
+            changes.changed().await.unwrap();
+        }
+    });
+    let run_id = bench.trigger("revenue").await;
+    let seen = tokio::time::timeout(Duration::from_secs(30), reader).await.unwrap().unwrap();
+    assert_eq!(seen.run_id, run_id);
+}

@@ -1,0 +1,62 @@
+//! One suite that every database must pass: each case runs on SQLite and on PostgreSQL.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod admission;
+mod audit;
+mod bench;
+mod cancelling;
+mod lives;
+mod log;
+mod property;
+mod reference;
+mod sweeps;
+
+/// Makes a test of each case for each database.
+macro_rules! conformance {
+    ($($module:ident::$case:ident,)*) => {
+        mod sqlite {
+            $(#[tokio::test]
+            async fn $case() {
+                crate::$module::$case(crate::bench::Bench::sqlite().await).await;
+            })*
+        }
+
+        mod postgres {
+            $(#[tokio::test]
+            async fn $case() {
+                crate::$module::$case(crate::bench::Bench::postgres().await).await;
+            })*
+        }
+    };
+}
+
+conformance! {
+    lives::a_run_lives_from_trigger_to_finalised,
+    lives::every_outcome_ends_in_its_state,
+    lives::an_attempt_that_died_is_retried_if_the_job_says_so,
+    lives::a_late_outcome_is_kept_beside_the_first,
+    lives::an_unknown_job_starts_nothing,
+    lives::a_run_that_is_asked_for_again_is_the_same,
+    lives::many_executors_claim_each_run_once,
+    lives::a_run_keeps_the_revision_it_started_with,
+    lives::runs_are_listed_latest_first_by_page,
+    admission::a_queue_lets_in_as_many_as_it_has_slots,
+    admission::a_full_waiting_line_refuses,
+    admission::executors_together_never_overfill_a_queue,
+    cancelling::the_cancel_table_holds,
+    cancelling::a_cancel_races_a_finish,
+    cancelling::another_tenants_run_does_not_exist,
+    sweeps::a_stale_claim_is_taken_over,
+    sweeps::a_poison_run_fails_and_blocks_nobody,
+    sweeps::a_lost_hand_off_is_submitted_again,
+    sweeps::a_lost_worker_is_told_apart_from_a_slow_one,
+    sweeps::dead_entries_do_not_starve_a_live_one,
+    sweeps::a_deadline_is_enforced_when_the_worker_is_gone,
+    log::positions_are_gapless_and_in_order,
+    log::a_repeated_event_adds_nothing,
+    log::a_batch_is_all_or_nothing,
+    log::a_reader_is_woken,
+    audit::every_change_is_in_the_audit_log,
+    property::random_verbs_agree_with_the_reference,
+}

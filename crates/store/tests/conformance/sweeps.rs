@@ -1,0 +1,139 @@
+//! What happens to runs whose owner is silent.
+
+use trueup_events::outcome::{Outcome, Reason, RunError, Verdict};
+use trueup_lifecycle::{Policy, Refusal, Report, Status};
+use trueup_store::{Record, StoreError};
+
+use crate::bench::{Bench, EXECUTOR, names};
+
+const SECOND: &str = "executor-2";
+
+pub async fn a_stale_claim_is_taken_over(bench: Bench) {
+    bench.trigger("revenue").await;
+    let first = bench.claim().await;
+    assert_eq!(
+        bench.store.sweep_stale_claims(SECOND, true, 10).await.unwrap(),
+        [],
+        "it is fresh, and another's"
+    );
+    let own = bench.store.sweep_stale_claims(EXECUTOR, true, 10).await.unwrap().remove(0);
+    assert!(
+        own.claim.epoch() > first.claim.epoch(),
+        "an executor that starts again need not wait for itself"
+    );
+    bench.advance(bench.settings.reconcile_grace_ms - 1);
+    assert_eq!(bench.store.sweep_stale_claims(SECOND, false, 10).await.unwrap(), []);
+    bench.advance(1);
+    let second = bench.store.sweep_stale_claims(SECOND, false, 10).await.unwrap().remove(0);
+
+    for claim in [first.claim, own.claim] {
+        let lost = bench.store.hand_off(claim).await.unwrap_err();
+        assert!(matches!(lost, StoreError::Refused(Refusal::Lost { .. })), "{lost}");
+    }
+    bench.store.hand_off(second.claim).await.unwrap();
+    assert_eq!(bench.status(second.record.id()).await, Status::Scheduled);
+}
+
+pub async fn a_poison_run_fails_and_blocks_nobody(bench: Bench) {
+    let poison = bench.trigger("revenue").await;
+    let passing = || RunError::new(Reason::QueueRejected, "over quota");
+    for submit in 1..=bench.settings.max_submit_attempts {
+        let claimed = bench.claim().await;
+        assert_eq!(claimed.record.id(), poison);
+        bench.store.submit_failed(claimed.claim, passing()).await.unwrap();
+        assert_eq!(
+            bench.store.claim_for_scheduling(EXECUTOR, 10).await.unwrap(),
+            [],
+            "it pauses after {submit}"
+        );
+        bench.advance(bench.settings.reconcile_grace_ms);
+    }
+    assert_eq!(bench.status(poison).await, Status::Failed);
+    let log = bench.log().await;
+    assert_eq!(names(&log).iter().filter(|name| **name == "run.queue_errored").count(), 5);
+    assert_eq!(names(&log)[7..], ["run.finalised", "execution.completed"]);
+
+    let hopeless = bench.trigger("revenue").await;
+    let next = bench.trigger("revenue").await;
+    let claimed = bench.store.claim_for_scheduling(EXECUTOR, 10).await.unwrap();
+    for claimed in claimed {
+        if claimed.record.id() == hopeless {
+            let error = RunError::new(Reason::InvalidJob, "no column named amuont");
+            bench.store.submit_failed(claimed.claim, error).await.unwrap();
+        } else {
+            bench.store.hand_off(claimed.claim).await.unwrap();
+        }
+    }
+    assert_eq!(bench.status(hopeless).await, Status::Failed, "what would fail again fails at once");
+    assert_eq!(bench.status(next).await, Status::Scheduled);
+}
+
+pub async fn a_lost_hand_off_is_submitted_again(bench: Bench) {
+    let run_id = bench.scheduled("revenue").await;
+    assert_eq!(bench.store.sweep_hand_offs(10).await.unwrap(), []);
+    let early = bench.store.take_over(run_id, SECOND).await.unwrap_err();
+    assert!(matches!(early, StoreError::Refused(Refusal::Early { .. })), "{early}");
+    bench.advance(bench.settings.reconcile_grace_ms);
+    let found: Vec<_> = bench.store.sweep_hand_offs(10).await.unwrap().iter().map(Record::id).collect();
+    assert_eq!(found, [run_id]);
+    let claimed = bench.store.take_over(run_id, SECOND).await.unwrap().unwrap();
+    bench.store.hand_off(claimed.claim).await.unwrap();
+    assert_eq!(bench.take().await.record.id(), run_id);
+}
+
+pub async fn a_lost_worker_is_told_apart_from_a_slow_one(bench: Bench) {
+    let slow = bench.running("revenue").await;
+    bench.advance(bench.settings.lease_ms - 1);
+    assert_eq!(bench.store.sweep_leases(10).await.unwrap(), []);
+    bench.store.heartbeat(&slow).await.unwrap();
+    bench.advance(bench.settings.lease_ms - 1);
+    assert_eq!(bench.store.sweep_leases(10).await.unwrap(), [], "it was heard of");
+    let alive = bench.store.expire(slow.run_id(), "sweep").await.unwrap();
+    assert_eq!(
+        alive.run.state.status(),
+        Status::Running,
+        "the sweep finds a sign of life and leaves it alone"
+    );
+
+    bench.advance(1);
+    assert_eq!(bench.store.sweep_leases(10).await.unwrap().len(), 1);
+    bench.store.expire(slow.run_id(), "sweep").await.unwrap();
+    assert_eq!(bench.status(slow.run_id()).await, Status::Abandoned);
+    bench.store.expire(slow.run_id(), "sweep").await.unwrap();
+    let lost = bench.store.heartbeat(&slow).await.unwrap_err();
+    assert!(matches!(lost, StoreError::Refused(Refusal::Finished(_))), "{lost}");
+}
+
+pub async fn dead_entries_do_not_starve_a_live_one(bench: Bench) {
+    let mut runs = Vec::new();
+    for _ in 0..30 {
+        runs.push(bench.scheduled("revenue").await);
+    }
+    bench.advance(bench.settings.reconcile_grace_ms);
+    let mut seen = Vec::new();
+    for _ in 0..6 {
+        seen.extend(bench.store.sweep_hand_offs(5).await.unwrap().iter().map(Record::id));
+        bench.advance(1);
+    }
+    assert_eq!(seen, runs, "each pass looks at those that were not looked at for longest");
+    assert_eq!(bench.store.sweep_hand_offs(1).await.unwrap()[0].id(), runs[0]);
+}
+
+pub async fn a_deadline_is_enforced_when_the_worker_is_gone(bench: Bench) {
+    bench.save_job("short", "default", Policy { deadline_ms: 40_000, retries: 5 }).await;
+    let lease = bench.running("short").await;
+    bench.advance(30_000);
+    bench.store.heartbeat(&lease).await.unwrap();
+    bench.advance(30_000);
+    // A worker that beats but never ends gets no more than a last lease past its deadline.
+    bench.store.heartbeat(&lease).await.unwrap();
+    assert_eq!(bench.store.sweep_leases(10).await.unwrap(), []);
+    bench.advance(10_000);
+    bench.store.heartbeat(&lease).await.unwrap();
+    assert_eq!(bench.store.sweep_leases(10).await.unwrap().len(), 1);
+    bench.store.expire(lease.run_id(), "sweep").await.unwrap();
+    assert_eq!(bench.status(lease.run_id()).await, Status::Timeout);
+    let matched = Report::Ended(Outcome::Result(Verdict::Matched));
+    bench.store.finish(lease.clone(), matched).await.unwrap();
+    assert_eq!(bench.status(lease.run_id()).await, Status::Timeout);
+}

@@ -1,0 +1,83 @@
+//! The database repeats the invariants: raw SQL that breaks one is refused by name.
+
+use crate::database::{connect, database, open, tenant, wish};
+
+#[tokio::test]
+async fn every_constraint_refuses() {
+    let url = database();
+    let store = open(&url).await;
+    let tenant_id = tenant(&store).await;
+    store.trigger(wish(tenant_id)).await.unwrap();
+    store.read_from(0, None, 9).await.unwrap();
+    store.close().await.unwrap();
+    let raw = connect(&url).await;
+    let running =
+        "state = 'running', worker = 'w', due_at_ms = 1, submits = 1, attempt = 1, deadline_at_ms = 1";
+    let completed = "state = 'completed', finished_at_ms = 1, verdict = 'MATCHED'";
+    let update = |set: &str| format!("update trueup.runs set {set}");
+    let table = [
+        ("meta_only_row_check", "insert into trueup.meta values (2, 0, 0, 'x')".to_owned()),
+        ("meta_next_node_check", "update trueup.meta set next_node = 1023".to_owned()),
+        ("meta_last_position_check", "update trueup.meta set last_position = -1".to_owned()),
+        ("tenants_name_key", "insert into trueup.tenants values ('x', 'acme')".to_owned()),
+        ("queues_max_running_check", "update trueup.queues set max_running = 0".to_owned()),
+        ("queues_max_waiting_check", "update trueup.queues set max_waiting = -1".to_owned()),
+        (
+            "jobs_tenant_id_name_key",
+            "insert into trueup.jobs select 'x', tenant_id, name, 1 from trueup.jobs".to_owned(),
+        ),
+        ("jobs_tenant_id_fkey", "update trueup.jobs set tenant_id = 'x'".to_owned()),
+        ("job_revisions_revision_check", "update trueup.job_revisions set revision = 0".to_owned()),
+        ("job_revisions_deadline_ms_check", "update trueup.job_revisions set deadline_ms = 0".to_owned()),
+        ("job_revisions_retries_check", "update trueup.job_revisions set retries = -1".to_owned()),
+        ("runs_mode_check", update("mode = 'LATER'")),
+        ("runs_deadline_ms_check", update("deadline_ms = 0")),
+        ("runs_retries_check", update("retries = -1")),
+        ("runs_state_check", update("state = 'lost'")),
+        ("runs_epoch_check", update("epoch = -1")),
+        ("runs_verdict_check", update(&completed.replace("MATCHED", "MAYBE"))),
+        ("runs_tenant_id_queue_fkey", update("queue = 'none'")),
+        ("runs_job_id_revision_fkey", update("revision = 9")),
+        ("requested_has_no_owner", update("submits = 1")),
+        ("scheduling_has_an_executor_or_a_pause", update("state = 'scheduling', executor = 'e'")),
+        ("scheduled_has_no_owner", update("state = 'scheduled'")),
+        ("running_has_a_lease", update(&running.replace("'w'", "null"))),
+        ("running_has_a_deadline", update(&running.replace("deadline_at_ms = 1", "deadline_at_ms = null"))),
+        ("only_scheduling_has_an_executor", update(&format!("{completed}, executor = 'e'"))),
+        (
+            "terminal_has_a_finish_time",
+            update(&completed.replace("finished_at_ms = 1", "finished_at_ms = null")),
+        ),
+        ("terminal_has_no_lease", update(&format!("{completed}, due_at_ms = 1"))),
+        ("completed_has_a_verdict", update(&completed.replace("'MATCHED'", "null"))),
+        ("failed_has_an_error", update("state = 'failed', finished_at_ms = 1")),
+        ("cancelled_names_who", update("state = 'cancelled', finished_at_ms = 1")),
+        ("second_outcome_follows_a_first", update("beside = '{}'")),
+        ("events_event_id_check", "update trueup.events set event_id = -event_id".to_owned()),
+        ("one_end_is_told", "update trueup.events set type = 'run.finalised'".to_owned()),
+        ("event_positions_position_check", "insert into trueup.event_positions values (0, 1)".to_owned()),
+        (
+            "event_positions_event_id_key",
+            "insert into trueup.event_positions select 99, event_id from trueup.event_positions limit 1"
+                .to_owned(),
+        ),
+        ("audit_chain_number_check", "insert into trueup.audit_chain values (0, 99, sha256(''))".to_owned()),
+        (
+            "audit_chain_audit_id_key",
+            "insert into trueup.audit_chain select 99, audit_id, hash from trueup.audit_chain limit 1"
+                .to_owned(),
+        ),
+        ("audit_chain_hash_check", "insert into trueup.audit_chain values (99, 99, '')".to_owned()),
+        ("callers_tenant_id_fkey", "insert into trueup.callers values ('r', 'x')".to_owned()),
+    ];
+    for (constraint, statement) in &table {
+        let refused = raw.batch_execute(statement).await.expect_err(constraint);
+        let refused = refused.as_db_error().unwrap();
+        assert_eq!(refused.constraint(), Some(*constraint), "{statement}: {refused:?}");
+    }
+    let checks = "select conname::text from pg_constraint where connamespace = 'trueup'::regnamespace and contype = 'c'";
+    for row in raw.query(checks, &[]).await.unwrap() {
+        let name: String = row.get(0);
+        assert!(table.iter().any(|(constraint, _)| *constraint == name), "{name} has no test");
+    }
+}

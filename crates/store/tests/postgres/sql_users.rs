@@ -1,0 +1,136 @@
+//! Who may start runs by SQL, what that does, and what else they may: nothing.
+
+use serde_json::json;
+use trueup_events::TenantId;
+use trueup_store::{RunFilter, Store};
+use trueup_testkit::Postgres;
+
+use crate::database::{connect, database, ledger, open, tenant};
+
+/// Makes a user who may start runs, and gives the URL to log in with.
+async fn starter(url: &str, user: &str) -> String {
+    let raw = connect(url).await;
+    let make = format!(
+        "do $$ begin create role {user} login in role trueup_start; exception when duplicate_object then null; end $$"
+    );
+    raw.batch_execute(&make).await.unwrap();
+    Postgres::shared().url(user, url.rsplit('/').next().unwrap())
+}
+
+async fn count(store: &Store, tenant_id: TenantId) -> usize {
+    let filter = RunFilter { tenant_id, statuses: Vec::new(), job_id: None, before: None, limit: 100 };
+    store.runs(&filter).await.unwrap().len()
+}
+
+#[tokio::test]
+async fn a_run_starts_with_the_callers_transaction() {
+    let url = database();
+    let store = open(&url).await;
+    let tenant_id = tenant(&store).await;
+    let caller = connect(&starter(&url, "starter_a").await).await;
+    let start = "select trueup.start_run('ledger', '{\"day\": 1}')";
+    caller.batch_execute(&format!("begin; {start}; rollback")).await.unwrap();
+    assert_eq!((count(&store, tenant_id).await, store.read_from(0, None, 9).await.unwrap().len()), (0, 0));
+
+    let mut changes = store.changes();
+    changes.mark_unchanged();
+    let run_id: String = caller.query_one(start, &[]).await.unwrap().get(0);
+    changes.changed().await.unwrap();
+    let run_id = run_id.parse().unwrap();
+    let record = store.run(tenant_id, run_id).await.unwrap().unwrap();
+    assert_eq!((record.triggered_by.as_str(), &record.params), ("starter_a", &json!({ "day": 1 })));
+
+    // The same is told as of a run that the server was asked for.
+    let asked =
+        trueup_store::NewRun { triggered_by: "starter_a".to_owned(), ..crate::database::wish(tenant_id) };
+    let other = store.trigger(asked).await.unwrap();
+    let mut told = Vec::new();
+    while told.len() < 2 {
+        changes.changed().await.unwrap();
+        told = store.events_of(run_id, 0, 9).await.unwrap();
+    }
+    let expected = store.events_of(other, 0, 9).await.unwrap();
+    for (by_sql, by_server) in told.iter().zip(&expected) {
+        assert_eq!((&by_sql.name, &by_sql.source), (&by_server.name, &by_server.source));
+        let data = by_server.data.to_string().replace(&other.to_string(), &run_id.to_string());
+        assert_eq!(by_sql.data.to_string(), data);
+        assert_eq!(by_sql.time.unix_us() / 1000, by_sql.event_id.unix_ms().cast_signed());
+        assert_eq!((by_sql.event_id.get() >> 12) & 1023, 1023);
+    }
+    assert_eq!((told.len(), expected.len()), (2, 2));
+    assert_eq!(told[1].causation_id, Some(told[0].event_id));
+    let raw = connect(&url).await;
+    let details = "select array_agg(actor || action || detail::text order by id) from trueup.audit where action = 'trigger'";
+    let details: Vec<String> = raw.query_one(details, &[]).await.unwrap().get(0);
+    assert_eq!(details[0], details[1]);
+    assert_eq!(store.verify_audit(None).await.unwrap().fault, None);
+    assert_eq!(store.claim_for_scheduling("e", 9).await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn they_may_do_nothing_else() {
+    let url = database();
+    let store = open(&url).await;
+    tenant(&store).await;
+    let caller = connect(&starter(&url, "starter_b").await).await;
+    let raw = connect(&url).await;
+    let tables = "select relname::text from pg_class where relnamespace = 'trueup'::regnamespace and relkind in ('r', 'v', 'S')";
+    let tables: Vec<String> = raw.query(tables, &[]).await.unwrap().iter().map(|row| row.get(0)).collect();
+    assert!(tables.len() > 12, "{tables:?}");
+    let mut attempts: Vec<String> = tables
+        .iter()
+        .flat_map(|table| {
+            [
+                "select * from trueup.{}",
+                "insert into trueup.{} default values",
+                "delete from trueup.{}",
+                "truncate trueup.{}",
+            ]
+            .map(|attempt| attempt.replace("{}", table))
+        })
+        .collect();
+    let functions = "select oid::regprocedure::text from pg_proc where pronamespace = 'trueup'::regnamespace and proname <> 'start_run'";
+    for row in raw.query(functions, &[]).await.unwrap() {
+        let function: String = row.get(0);
+        let (name, types) = function.trim_end_matches(')').split_once('(').unwrap();
+        let nulls: Vec<String> =
+            types.split(',').filter(|one| !one.is_empty()).map(|one| format!("null::{one}")).collect();
+        attempts.push(format!("select {name}({})", nulls.join(",")));
+    }
+    attempts.push("create table trueup.mine (id int)".to_owned());
+    attempts.push("update trueup.runs set state = 'completed'".to_owned());
+    for attempt in attempts {
+        let refused = caller.batch_execute(&attempt).await.unwrap_err();
+        let code = refused.code().unwrap().code();
+        // A sequence is no table to insert into, and a trigger's function is no function to call, whoever asks.
+        assert!(["42501", "42809", "0A000"].contains(&code), "{attempt}: {refused:?}");
+    }
+}
+
+#[tokio::test]
+async fn identity_is_the_callers_own() {
+    let url = database();
+    let store = open(&url).await;
+    let acme = tenant(&store).await;
+    let caller = connect(&starter(&url, "starter_c").await).await;
+    let first: String = caller.query_one("select trueup.start_run('ledger')", &[]).await.unwrap().get(0);
+
+    let globex = store.tenant("globex").await.unwrap();
+    store.save_job(globex, ledger(), "bob").await.unwrap();
+    let refused = caller.query_one("select trueup.start_run('ledger')", &[]).await.unwrap_err();
+    assert_eq!(refused.as_db_error().unwrap().message(), "the database user \"starter_c\" is of no tenant");
+
+    let raw = connect(&url).await;
+    let mine = "insert into trueup.callers values ('starter_c', $1)";
+    raw.execute(mine, &[&globex.to_string()]).await.unwrap();
+    let params = json!({ "tenant_id": acme.to_string(), "run_id": first, "id": first, "triggered_by": "ann", "role": "postgres" });
+    let start = format!("select trueup.start_run('ledger', '{params}')");
+    let second: String = caller.query_one(&start, &[]).await.unwrap().get(0);
+    assert_ne!(first, second);
+    let record = store.run(globex, second.parse().unwrap()).await.unwrap().unwrap();
+    assert_eq!((record.triggered_by.as_str(), record.params), ("starter_c", params));
+    assert_eq!((count(&store, acme).await, count(&store, globex).await), (1, 1));
+
+    let unknown = caller.query_one("select trueup.start_run('nope')", &[]).await.unwrap_err();
+    assert_eq!(unknown.as_db_error().unwrap().message(), "there is no job named \"nope\": save it first");
+}

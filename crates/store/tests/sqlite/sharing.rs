@@ -1,0 +1,94 @@
+//! Several processes, or handles, on one file.
+
+use std::time::Duration;
+
+use rusqlite::Connection;
+use tokio::time::timeout;
+use trueup_store::{Options, Role, Store, StoreError};
+
+use crate::place::{all, folder, open, open_with_job, place, wish};
+
+#[tokio::test]
+async fn a_second_server_is_told_who_is_there() {
+    let folder = folder();
+    let (first, _) = open_with_job(&folder).await;
+    let refused = Store::open(&place(&folder), Role::Server, Options::default()).await.unwrap_err();
+    let StoreError::Held { holder } = &refused else { panic!("{refused:?}") };
+    assert!(holder.contains(&format!("process {}", std::process::id())), "{holder}");
+    first.close().await.unwrap();
+    open(&folder, Role::Server).await.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_command_reads_and_writes_beside_a_server_which_notices() {
+    let folder = folder();
+    let (server, tenant_id) = open_with_job(&folder).await;
+    let command = open(&folder, Role::Command).await;
+    let mut changes = server.changes();
+    // What was committed up to here is noticed too, sooner or later; a run is not there before it is asked for.
+    let run_id = command.trigger(wish(tenant_id)).await.unwrap();
+    let noticed = async {
+        loop {
+            changes.changed().await.unwrap();
+            if let Some(record) = server.run(tenant_id, run_id).await.unwrap() {
+                return record;
+            }
+        }
+    };
+    let record = timeout(Duration::from_secs(5), noticed).await.expect("the server notices");
+    assert_eq!(command.runs(&all(tenant_id)).await.unwrap(), [record]);
+    server.close().await.unwrap();
+    command.trigger(wish(tenant_id)).await.unwrap();
+    command.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn own_commits_are_changes() {
+    let folder = folder();
+    let (store, tenant_id) = open_with_job(&folder).await;
+    let mut changes = store.changes();
+    changes.mark_unchanged();
+    store.trigger(wish(tenant_id)).await.unwrap();
+    assert!(timeout(Duration::from_secs(5), changes.changed()).await.is_ok());
+    // Looking for work changes nothing, or whoever looks would wake itself for ever.
+    assert_eq!(store.take("worker", 9).await.unwrap().len(), 0);
+    assert!(!changes.has_changed().unwrap());
+}
+
+#[tokio::test]
+async fn a_writer_waits_for_another_processs_transaction() {
+    let folder = folder();
+    let (store, tenant_id) = open_with_job(&folder).await;
+    let other = Connection::open(folder.path().join("store.db")).unwrap();
+    other.execute_batch("begin immediate").unwrap();
+    let triggered = tokio::spawn(async move { (store.trigger(wish(tenant_id)).await, store) });
+    tokio::task::yield_now().await;
+    other.execute_batch("update meta set sql_events = 7; commit").unwrap();
+    let (run_id, store) = triggered.await.unwrap();
+    assert!(store.run(tenant_id, run_id.unwrap()).await.unwrap().is_some());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn verbs_that_are_committed_together_fail_alone() {
+    let folder = folder();
+    let (store, tenant_id) = open_with_job(&folder).await;
+    let store = std::sync::Arc::new(store);
+    let asked: Vec<_> = (0..100)
+        .map(|at| {
+            let store = std::sync::Arc::clone(&store);
+            let mut new = wish(tenant_id);
+            if at % 3 == 0 {
+                new.job = "missing".to_owned();
+            }
+            tokio::spawn(async move { (at, store.trigger(new).await) })
+        })
+        .collect();
+    for answer in asked {
+        let (at, answer) = answer.await.unwrap();
+        assert_eq!(matches!(answer, Err(StoreError::NoSuchJob { .. })), at % 3 == 0, "{answer:?}");
+    }
+    assert_eq!(store.runs(&all(tenant_id)).await.unwrap().len(), 66);
+    let positions: Vec<_> = store.read_from(0, None, 1000).await.unwrap();
+    assert_eq!(positions.last().unwrap().position, Some(132));
+    assert_eq!(store.verify_audit(None).await.unwrap().fault, None);
+}

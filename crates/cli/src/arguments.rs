@@ -23,6 +23,35 @@ pub enum Command {
     /// Compares two or more tables
     #[command(after_help = EXITS, allow_negative_numbers = true)]
     Diff(Box<Diff>),
+    /// Looks after the log of who did what
+    #[command(subcommand)]
+    Audit(Audit),
+}
+
+/// What `trueup audit` does.
+#[derive(Debug, Subcommand)]
+pub enum Audit {
+    /// Checks that no entry was changed or removed
+    #[command(
+        after_help = "Exits with 0 when every entry is as it was written, 1 when one was changed or removed, 2 for an error."
+    )]
+    Verify(Verify),
+}
+
+/// What `trueup audit verify` takes.
+#[derive(Debug, Args)]
+pub struct Verify {
+    /// The store: sqlite:PATH or postgres://USER@HOST/DATABASE
+    #[arg(long, value_name = "STORE")]
+    pub store: trueup_store::Place,
+
+    /// The head that an earlier check printed; if entries were cut off since then, it is missing now
+    #[arg(long, value_name = "HASH")]
+    pub expect: Option<trueup_store::Head>,
+
+    /// Prints one JSON object
+    #[arg(long)]
+    pub json: bool,
 }
 
 const EXITS: &str = "SRC is a source's name, or its number from 0. Options that list things can be repeated, or take a list with commas.\n\

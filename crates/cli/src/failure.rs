@@ -45,6 +45,12 @@ pub enum Failure {
         /// What the system says.
         source: std::io::Error,
     },
+    /// The store cannot do it.
+    #[error(transparent)]
+    Store(#[from] trueup_store::StoreError),
+    /// No task can be run.
+    #[error("cannot start: {0}")]
+    Runtime(std::io::Error),
     /// Signals cannot be caught.
     #[error("cannot catch interrupts: {0}")]
     Signals(#[from] ctrlc::Error),
@@ -91,7 +97,8 @@ impl Failure {
                 ErrorKind::StorageFull => Some("free some space, or write to another disk".to_owned()),
                 _ => None,
             },
-            Self::Signals(_) | Self::Interrupted => None,
+            Self::Store(error) => error.hint().map(str::to_owned),
+            Self::Signals(_) | Self::Runtime(_) | Self::Interrupted => None,
         }
     }
 }

@@ -1,6 +1,7 @@
-//! `trueup`: says how N tables differ.
+//! `trueup`: says how N tables differ, and looks after what is remembered of runs.
 
 mod arguments;
+mod audit;
 mod diff;
 mod failure;
 mod interrupt;
@@ -21,7 +22,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use arguments::{Command, Trueup};
+use arguments::{Audit, Colours, Command, Trueup};
 
 fn main() -> ExitCode {
     panics::leave_out_those_of_decoders();
@@ -30,6 +31,10 @@ fn main() -> ExitCode {
         Command::Diff(options) => match diff::run(&options) {
             Ok(code) => code,
             Err(failure) => failure.report(terminal::colours_on_stderr(options.color)),
+        },
+        Command::Audit(Audit::Verify(options)) => match audit::verify(&options) {
+            Ok(code) => code,
+            Err(failure) => failure.report(terminal::colours_on_stderr(Colours::Auto)),
         },
     }
 }

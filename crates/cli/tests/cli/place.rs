@@ -31,9 +31,16 @@ impl Place {
         self.command(arguments).output().unwrap()
     }
 
-    pub fn command(&self, arguments: &[&str]) -> Command {
+    /// Any command of `trueup`.
+    pub fn trueup(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_trueup"));
-        command.current_dir(self.path()).env_remove("NO_COLOR").arg("diff").args(arguments);
+        command.current_dir(self.path()).env_remove("NO_COLOR").args(arguments);
+        command
+    }
+
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.trueup(&["diff"]);
+        command.args(arguments);
         if !arguments.contains(&"--memory") {
             command.args(["--memory", "64MiB"]);
         }

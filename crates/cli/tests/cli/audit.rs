@@ -1,0 +1,111 @@
+//! `trueup audit verify` on stores that were left alone, and on stores that were not.
+
+use serde_json::json;
+use trueup_events::payload::Mode;
+use trueup_lifecycle::Policy;
+use trueup_store::{JobDocument, NewRun, Options, Place as StorePlace, Role, Store};
+
+use crate::place::{Place, shown};
+
+/// Makes a store with a few entries, as somebody's morning leaves it.
+fn morning(place: &StorePlace) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let store = Store::open(place, Role::Server, Options::default()).await.unwrap();
+        let tenant_id = store.tenant("acme").await.unwrap();
+        let (name, queue) = ("revenue".to_owned(), "default".to_owned());
+        let document = JobDocument { name, document: json!({}), queue, policy: Policy::default() };
+        store.save_job(tenant_id, document, "ann").await.unwrap();
+        for _ in 0..3 {
+            let (params, triggered_by) = (json!({}), "ann".to_owned());
+            let new = NewRun {
+                run_id: uuid::Uuid::now_v7(),
+                tenant_id,
+                job: "revenue".to_owned(),
+                params,
+                mode: Mode::Immediate,
+                triggered_by,
+            };
+            store.trigger(new).await.unwrap();
+        }
+        store.close().await.unwrap();
+    });
+}
+
+/// What somebody does who can write the file and knows how the database keeps its promise.
+const TAMPER: [(&str, &str, &str); 3] = [
+    (
+        "changed",
+        "drop trigger audit_keeps_its_entries; update audit set actor = 'bob' where id = 3;",
+        "TAMPERED: entry 3 was changed; the 2 entries before it are as they were written\n",
+    ),
+    (
+        "removed",
+        "drop trigger audit_loses_no_entry; delete from audit where id = 2;",
+        "TAMPERED: entry 2 is missing; the 1 entries before it are as they were written\n",
+    ),
+    (
+        "removed with its link",
+        "drop trigger audit_loses_no_entry; drop trigger audit_chain_loses_no_link;
+         delete from audit where id = 1; delete from audit_chain where number = 1;",
+        "TAMPERED: entry 1 is missing; the 0 entries before it are as they were written\n",
+    ),
+];
+
+#[test]
+fn what_was_changed_or_removed_is_named() {
+    for (name, sql, expected) in TAMPER {
+        let place = Place::new(&[]);
+        let path = place.path().join("store.db");
+        morning(&StorePlace::Sqlite(path.clone()));
+        let verify =
+            || shown(place.trueup(&["audit", "verify", "--store", "sqlite:store.db"]).output().unwrap());
+        let whole = verify();
+        assert!(whole.starts_with("exit 0\nwhole: 4 entries, none changed, none missing\nhead "), "{whole}");
+
+        let connection = rusqlite::Connection::open(&path).unwrap();
+        connection.execute_batch(sql).unwrap();
+        drop(connection);
+        let tampered = verify();
+        assert!(tampered.starts_with(&format!("exit 1\n{expected}")), "{name}: {tampered}");
+    }
+}
+
+#[test]
+fn entries_that_were_cut_off_are_missed_by_who_kept_the_head() {
+    let place = Place::new(&[]);
+    let path = place.path().join("store.db");
+    morning(&StorePlace::Sqlite(path.clone()));
+    let verify = |more: &[&str]| {
+        let arguments = [&["audit", "verify", "--store", "sqlite:store.db"], more].concat();
+        shown(place.trueup(&arguments).output().unwrap())
+    };
+    let whole = verify(&["--json"]);
+    let whole: serde_json::Value = serde_json::from_str(whole.strip_prefix("exit 0\n").unwrap()).unwrap();
+    let head = whole["head"].as_str().unwrap();
+    assert_eq!(whole, json!({ "entries": 4, "head": head, "unlinked": 0, "fault": null }));
+
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    let cut = "drop trigger audit_loses_no_entry; drop trigger audit_chain_loses_no_link;
+        delete from audit where id = 4; delete from audit_chain where number = 4;";
+    connection.execute_batch(cut).unwrap();
+    drop(connection);
+    assert!(verify(&[]).starts_with("exit 0\n"));
+    let cut = verify(&["--expect", head]);
+    assert!(cut.starts_with(&format!("exit 1\nTAMPERED: the head {head} is gone")), "{cut}");
+}
+
+#[test]
+fn what_is_no_store_is_refused() {
+    let place = Place::new(&[("ledger.csv", "id,amount\n1,2\n")]);
+    let table = [
+        ("sqlite:ledger.csv", "error: not a trueup store"),
+        ("ledger.db", "names no store: write sqlite:PATH or postgres://USER@HOST/DATABASE"),
+        ("postgres://ann@localhost:1/none", "error: the store is away"),
+    ];
+    for (store, expected) in table {
+        let refused = shown(place.trueup(&["audit", "verify", "--store", store]).output().unwrap());
+        assert!(refused.starts_with("exit 2\n") && refused.contains(expected), "{store}: {refused}");
+    }
+    assert_eq!(std::fs::read_to_string(place.path().join("ledger.csv")).unwrap(), "id,amount\n1,2\n");
+}

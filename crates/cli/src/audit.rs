@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use serde_json::json;
-use trueup_store::{Options, Role, Store};
+use trueup_store::{Options, Place, Role, Store};
 
 use crate::arguments::Verify;
 use crate::failure::Failure;
@@ -13,6 +13,13 @@ const TAMPERED: u8 = 1;
 
 /// Checks the log of a store and prints what was found.
 pub fn verify(options: &Verify) -> Result<ExitCode, Failure> {
+    // To check a store is no reason to make one.
+    if let Place::Sqlite(path) = &options.store
+        && !path.exists()
+    {
+        let what = format!("there is no store {}", path.display());
+        return Err(Failure::usage_hint(what, "check the path"));
+    }
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::Runtime)?;
     let audited = runtime.block_on(async {
@@ -30,10 +37,9 @@ pub fn verify(options: &Verify) -> Result<ExitCode, Failure> {
     } else {
         match &audited.fault {
             None => println!("whole: {} entries, none changed, none missing", audited.entries),
-            Some(fault) => println!(
-                "TAMPERED: {fault}; the {} entries before it are as they were written",
-                audited.entries
-            ),
+            Some(fault) => {
+                println!("TAMPERED: {fault}; entries that are as they were written: {}", audited.entries)
+            }
         }
         if audited.unlinked > 0 {
             println!("{} more wait to be linked", audited.unlinked);

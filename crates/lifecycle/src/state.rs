@@ -10,7 +10,7 @@ pub struct Epoch(pub u64);
 
 impl Epoch {
     pub(crate) fn next(self) -> Self {
-        Self(self.0 + 1)
+        Self(self.0.saturating_add(1))
     }
 }
 

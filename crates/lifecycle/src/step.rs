@@ -178,7 +178,7 @@ impl Submission {
     const FIRST: Self = Self { submits: 1, attempt: 1, deadline_at_ms: None };
 
     fn next(self) -> Self {
-        Self { submits: self.submits + 1, ..self }
+        Self { submits: self.submits.saturating_add(1), ..self }
     }
 
     fn held(self, hold: Hold) -> State {
@@ -346,7 +346,7 @@ fn attempt_died(run: &Run, running: &Running, error: &RunError, now_ms: i64) -> 
     }
     let scheduled = Scheduled {
         submits: running.submits,
-        attempt: running.attempt + 1,
+        attempt: running.attempt.saturating_add(1),
         since_ms: now_ms,
         deadline_at_ms: Some(running.deadline_at_ms),
     };

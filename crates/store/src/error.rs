@@ -38,6 +38,12 @@ pub enum StoreError {
     /// An event came again with the same id and other content.
     #[error("the event {0} is in the log already, with other content")]
     EventDiffers(EventId),
+    /// Somebody else tells what only the store may tell of a run of ours.
+    #[error("{name} is told of a run by the change that it tells of, never from outside")]
+    Reserved {
+        /// The type of the event.
+        name: String,
+    },
     /// Another writer was faster; the transaction had no effect.
     #[error("another transaction came between while {doing}")]
     Contended {
@@ -132,6 +138,7 @@ impl StoreError {
             Self::Refused(_)
             | Self::NoSuchRun(_)
             | Self::RunDiffers(_)
+            | Self::Reserved { .. }
             | Self::EventDiffers(_)
             | Self::Failed { .. } => {
                 return None;

@@ -17,8 +17,8 @@ pub struct Record {
     pub revision: u32,
     /// The queue it waits in.
     pub queue: String,
-    /// What the caller wrote; it never says who or what the run is.
-    pub params: Value,
+    /// What the caller wrote, as JSON text that only the job reads: what it cannot read fails this run and no other. It never says who or what the run is.
+    pub params: String,
     /// How it came to be.
     pub mode: Mode,
     /// A user, or `scheduled`.

@@ -37,18 +37,18 @@ const TAMPER: [(&str, &str, &str); 3] = [
     (
         "changed",
         "drop trigger audit_keeps_its_entries; update audit set actor = 'bob' where id = 3;",
-        "TAMPERED: entry 3 was changed; the 2 entries before it are as they were written\n",
+        "TAMPERED: entry 3 was changed; entries that are as they were written: 2\n",
     ),
     (
         "removed",
         "drop trigger audit_loses_no_entry; delete from audit where id = 2;",
-        "TAMPERED: entry 2 is missing; the 1 entries before it are as they were written\n",
+        "TAMPERED: entry 2 is missing; entries that are as they were written: 1\n",
     ),
     (
         "removed with its link",
         "drop trigger audit_loses_no_entry; drop trigger audit_chain_loses_no_link;
          delete from audit where id = 1; delete from audit_chain where number = 1;",
-        "TAMPERED: entry 1 is missing; the 0 entries before it are as they were written\n",
+        "TAMPERED: entry 1 is missing; entries that are as they were written: 0\n",
     ),
 ];
 
@@ -100,6 +100,7 @@ fn what_is_no_store_is_refused() {
     let place = Place::new(&[("ledger.csv", "id,amount\n1,2\n")]);
     let table = [
         ("sqlite:ledger.csv", "error: not a trueup store"),
+        ("sqlite:legder.db", "error: there is no store legder.db\nhint: check the path"),
         ("ledger.db", "names no store: write sqlite:PATH or postgres://USER@HOST/DATABASE"),
         ("postgres://ann@localhost:1/none", "error: the store is away"),
     ];

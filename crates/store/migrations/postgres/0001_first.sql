@@ -22,8 +22,8 @@ create table trueup.tenants (
 create table trueup.queues (
     tenant_id text not null references trueup.tenants,
     name text not null,
-    max_running bigint check (max_running > 0),
-    max_waiting bigint check (max_waiting >= 0),
+    max_running bigint check (max_running between 1 and 4294967295),
+    max_waiting bigint check (max_waiting between 0 and 4294967295),
     primary key (tenant_id, name)
 );
 
@@ -42,7 +42,7 @@ create table trueup.job_revisions (
     document json not null,
     queue text not null,
     deadline_ms bigint not null check (deadline_ms > 0),
-    retries bigint not null check (retries >= 0),
+    retries bigint not null check (retries between 0 and 4294967295),
     saved_at_ms bigint not null,
     saved_by text not null,
     primary key (job_id, revision)
@@ -61,7 +61,7 @@ create table trueup.runs (
     triggered_by text not null,
     requested_at_ms bigint not null,
     deadline_ms bigint not null check (deadline_ms > 0),
-    retries bigint not null check (retries >= 0),
+    retries bigint not null check (retries between 0 and 4294967295),
 
     state text not null check (state in ('requested', 'scheduling', 'scheduled', 'running',
         'completed', 'failed', 'timeout', 'cancelled', 'abandoned')),
@@ -85,10 +85,10 @@ create table trueup.runs (
     foreign key (job_id, revision) references trueup.job_revisions,
     foreign key (tenant_id, queue) references trueup.queues,
     constraint requested_has_no_owner check (state <> 'requested' or (executor is null and worker is null and due_at_ms is null and submits is null and attempt is null)),
-    constraint scheduling_has_an_executor_or_a_pause check (state <> 'scheduling' or (due_at_ms is not null and submits is not null and worker is null)),
-    constraint scheduled_has_no_owner check (state <> 'scheduled' or (due_at_ms is not null and attempt is not null and executor is null and worker is null)),
+    constraint scheduling_has_an_executor_or_a_pause check (state <> 'scheduling' or (due_at_ms is not null and submits is not null and attempt is not null and worker is null)),
+    constraint scheduled_has_no_owner check (state <> 'scheduled' or (due_at_ms is not null and submits is not null and attempt is not null and executor is null and worker is null)),
     constraint running_has_a_lease check ((state = 'running') = (worker is not null)),
-    constraint running_has_a_deadline check (state <> 'running' or (due_at_ms is not null and attempt is not null and deadline_at_ms is not null)),
+    constraint running_has_a_deadline check (state <> 'running' or (due_at_ms is not null and submits is not null and attempt is not null and deadline_at_ms is not null)),
     constraint only_scheduling_has_an_executor check (executor is null or state = 'scheduling'),
     constraint terminal_has_a_finish_time check ((state in ('completed', 'failed', 'timeout', 'cancelled', 'abandoned')) = (finished_at_ms is not null)),
     constraint terminal_has_no_lease check (finished_at_ms is null or due_at_ms is null),
@@ -166,6 +166,16 @@ begin
 end $$;
 create trigger audit_loses_no_entry before update or delete or truncate on trueup.audit execute function trueup.refuse_change();
 create trigger audit_chain_loses_no_link before update or delete or truncate on trueup.audit_chain execute function trueup.refuse_change();
+
+create function trueup.refuse() returns trigger language plpgsql as $$
+begin
+    raise exception '%', tg_argv[0] using errcode = 'check_violation', constraint = tg_name;
+end $$;
+create trigger events_are_never_changed before update on trueup.events execute function trueup.refuse('an event is never changed');
+create trigger runs_stay_ended before update on trueup.runs for each row
+    when (old.finished_at_ms is not null and new.state <> old.state) execute function trueup.refuse('a run that has ended stays so');
+create trigger runs_never_get_an_earlier_owner before update on trueup.runs for each row
+    when (new.epoch < old.epoch) execute function trueup.refuse('the epoch of a run never falls');
 
 -- Ends the transaction unless every run that was to change did, so that the commit can be sent along with the change.
 create function trueup.expect_changes(expected bigint, changed bigint) returns void language plpgsql as $$

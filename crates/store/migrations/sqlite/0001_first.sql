@@ -18,8 +18,8 @@ create table tenants (
 create table queues (
     tenant_id text not null references tenants,
     name text not null,
-    max_running integer check (max_running > 0),
-    max_waiting integer check (max_waiting >= 0),
+    max_running integer check (max_running between 1 and 4294967295),
+    max_waiting integer check (max_waiting between 0 and 4294967295),
     primary key (tenant_id, name)
 ) strict, without rowid;
 
@@ -38,7 +38,7 @@ create table job_revisions (
     document text not null check (json_valid(document)),
     queue text not null,
     deadline_ms integer not null check (deadline_ms > 0),
-    retries integer not null check (retries >= 0),
+    retries integer not null check (retries between 0 and 4294967295),
     saved_at_ms integer not null,
     saved_by text not null,
     primary key (job_id, revision)
@@ -57,7 +57,7 @@ create table runs (
     triggered_by text not null,
     requested_at_ms integer not null,
     deadline_ms integer not null check (deadline_ms > 0),
-    retries integer not null check (retries >= 0),
+    retries integer not null check (retries between 0 and 4294967295),
 
     state text not null constraint state_is_known check (state = 'requested' or state = 'scheduling' or state = 'scheduled' or state = 'running'
         or state = 'completed' or state = 'failed' or state = 'timeout' or state = 'cancelled' or state = 'abandoned'),
@@ -81,10 +81,10 @@ create table runs (
     foreign key (job_id, revision) references job_revisions,
     foreign key (tenant_id, queue) references queues,
     constraint requested_has_no_owner check (state <> 'requested' or coalesce(executor, worker, due_at_ms, submits, attempt) is null),
-    constraint scheduling_has_an_executor_or_a_pause check (state <> 'scheduling' or (due_at_ms is not null and submits is not null and worker is null)),
-    constraint scheduled_has_no_owner check (state <> 'scheduled' or (due_at_ms is not null and attempt is not null and executor is null and worker is null)),
+    constraint scheduling_has_an_executor_or_a_pause check (state <> 'scheduling' or (due_at_ms is not null and submits is not null and attempt is not null and worker is null)),
+    constraint scheduled_has_no_owner check (state <> 'scheduled' or (due_at_ms is not null and submits is not null and attempt is not null and executor is null and worker is null)),
     constraint running_has_a_lease check ((state = 'running') = (worker is not null)),
-    constraint running_has_a_deadline check (state <> 'running' or (due_at_ms is not null and attempt is not null and deadline_at_ms is not null)),
+    constraint running_has_a_deadline check (state <> 'running' or (due_at_ms is not null and submits is not null and attempt is not null and deadline_at_ms is not null)),
     constraint only_scheduling_has_an_executor check (executor is null or state = 'scheduling'),
     constraint terminal_has_a_finish_time check ((state = 'completed' or state = 'failed' or state = 'timeout' or state = 'cancelled' or state = 'abandoned') = (finished_at_ms is not null)),
     constraint terminal_has_no_lease check (finished_at_ms is null or due_at_ms is null),
@@ -144,3 +144,15 @@ create trigger audit_keeps_its_entries before update on audit begin select raise
 create trigger audit_loses_no_entry before delete on audit begin select raise(abort, 'the audit log is append-only'); end;
 create trigger audit_chain_keeps_its_links before update on audit_chain begin select raise(abort, 'the audit log is append-only'); end;
 create trigger audit_chain_loses_no_link before delete on audit_chain begin select raise(abort, 'the audit log is append-only'); end;
+-- A row that replaces another deletes it without a word to the triggers above.
+create trigger audit_replaces_no_entry before insert on audit when exists (select 1 from audit where id = new.id)
+begin select raise(abort, 'the audit log is append-only'); end;
+create trigger audit_chain_replaces_no_link before insert on audit_chain
+when exists (select 1 from audit_chain where number = new.number or audit_id = new.audit_id)
+begin select raise(abort, 'the audit log is append-only'); end;
+create trigger events_are_never_changed before update on events begin select raise(abort, 'an event is never changed'); end;
+
+create trigger runs_stay_ended before update on runs when old.finished_at_ms is not null and new.state <> old.state
+begin select raise(abort, 'a run that has ended stays so'); end;
+create trigger runs_never_get_an_earlier_owner before update on runs when new.epoch < old.epoch
+begin select raise(abort, 'the epoch of a run never falls'); end;

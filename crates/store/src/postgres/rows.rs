@@ -63,7 +63,7 @@ pub(crate) fn record(row: &Row) -> Result<Record, StoreError> {
         number: row.get(0),
         revision: count("a run's revision", row.get(4))?,
         queue: row.get(5),
-        params: value("params", row, 6)?,
+        params: text(row, 6).unwrap_or_default(),
         mode: parsed("a run's mode", row, 7)?,
         triggered_by: row.get(8),
         requested_at_ms: row.get(9),

@@ -100,7 +100,7 @@ fn run_params(record: &Record) -> Vec<Param<'_>> {
         Box::new(record.run.ids.job_id.to_string()),
         Box::new(i64::from(record.revision)),
         Box::new(&record.queue),
-        Box::new(Json(record.params.to_string())),
+        Box::new(Json(record.params.clone())),
         Box::new(record.mode.name()),
         Box::new(&record.triggered_by),
         Box::new(record.requested_at_ms),

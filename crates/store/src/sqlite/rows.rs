@@ -94,7 +94,7 @@ pub(crate) fn record(row: &Row<'_>) -> Loaded<Record> {
         number: row.get(0)?,
         revision: row.get(4)?,
         queue: row.get(5)?,
-        params: document(row, 6, "params")?,
+        params: row.get(6)?,
         mode: parsed(row, 7)?,
         triggered_by: row.get(8)?,
         requested_at_ms: row.get(9)?,

@@ -195,7 +195,7 @@ impl Tx for SqliteTx<'_> {
                 run.ids.job_id.to_string(),
                 record.revision,
                 record.queue,
-                json(&record.params),
+                record.params,
                 record.mode.name(),
                 record.triggered_by,
                 record.requested_at_ms,

@@ -1,6 +1,6 @@
 //! Adding to the log.
 
-use trueup_events::Event;
+use trueup_events::{Event, EventType, Kind, RunId};
 
 use crate::context::Context;
 use crate::error::StoreError;
@@ -15,6 +15,14 @@ impl Verb for AppendEvents {
     const DOING: &'static str = "appending events";
 
     async fn apply<T: Tx>(&self, tx: &mut T, _: &Context) -> Result<(), StoreError> {
-        tx.append(&self.events).await
+        let reserved = |event: &&Event| {
+            let kind = event.name.event_type().map(EventType::kind);
+            matches!(event.run_id, RunId::Uuid(_))
+                && matches!(kind, Some(Kind::Platform | Kind::Audit | Kind::Execution))
+        };
+        match self.events.iter().find(reserved) {
+            Some(event) => Err(StoreError::Reserved { name: event.name.to_string() }),
+            None => tx.append(&self.events).await,
+        }
     }
 }

@@ -55,7 +55,7 @@ impl Verb for Trigger {
             number: 0,
             revision: job.revision,
             queue: queue.clone(),
-            params: params.clone(),
+            params: params.to_string(),
             mode: *mode,
             triggered_by: triggered_by.clone(),
             requested_at_ms: now_ms,

@@ -58,6 +58,17 @@ pub async fn a_repeated_event_adds_nothing(bench: Bench) {
     }
 }
 
+pub async fn only_a_change_tells_of_a_change(bench: Bench) {
+    let run_id = bench.trigger("revenue").await;
+    for name in ["run.finalised", "run.cancelled", "run.cancel_requested", "execution.completed"] {
+        let event = bench.foreign_event(bench.store.next_event_id());
+        let forged = Event { run_id, name: name.into(), ..event };
+        let error = bench.store.append_events(vec![forged]).await.unwrap_err();
+        assert!(matches!(error, StoreError::Reserved { .. }), "{error}");
+    }
+    assert_eq!(bench.log().await.len(), 2);
+}
+
 pub async fn a_batch_is_all_or_nothing(bench: Bench) {
     let first = bench.foreign_event(bench.store.next_event_id());
     bench.store.append_events(vec![first.clone()]).await.unwrap();

@@ -55,6 +55,7 @@ conformance! {
     sweeps::a_deadline_is_enforced_when_the_worker_is_gone,
     log::positions_are_gapless_and_in_order,
     log::a_repeated_event_adds_nothing,
+    log::only_a_change_tells_of_a_change,
     log::a_batch_is_all_or_nothing,
     log::a_reader_is_woken,
     audit::every_change_is_in_the_audit_log,

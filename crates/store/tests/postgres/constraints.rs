@@ -34,7 +34,15 @@ async fn every_constraint_refuses() {
         ("runs_deadline_ms_check", update("deadline_ms = 0")),
         ("runs_retries_check", update("retries = -1")),
         ("runs_state_check", update("state = 'lost'")),
-        ("runs_epoch_check", update("epoch = -1")),
+        (
+            "runs_epoch_check",
+            "insert into trueup.runs (id, tenant_id, job_id, revision, queue, params, mode, triggered_by, requested_at_ms, deadline_ms, retries, state, epoch)
+             select 'x', tenant_id, job_id, revision, queue, params, mode, triggered_by, requested_at_ms, deadline_ms, retries, 'requested', -1
+             from trueup.runs limit 1"
+                .to_owned(),
+        ),
+        ("runs_never_get_an_earlier_owner", update("epoch = -1")),
+        ("events_are_never_changed", "update trueup.events set type = 'run.finalised'".to_owned()),
         ("runs_verdict_check", update(&completed.replace("MATCHED", "MAYBE"))),
         ("runs_tenant_id_queue_fkey", update("queue = 'none'")),
         ("runs_job_id_revision_fkey", update("revision = 9")),
@@ -53,8 +61,16 @@ async fn every_constraint_refuses() {
         ("failed_has_an_error", update("state = 'failed', finished_at_ms = 1")),
         ("cancelled_names_who", update("state = 'cancelled', finished_at_ms = 1")),
         ("second_outcome_follows_a_first", update("beside = '{}'")),
-        ("events_event_id_check", "update trueup.events set event_id = -event_id".to_owned()),
-        ("one_end_is_told", "update trueup.events set type = 'run.finalised'".to_owned()),
+        (
+            "events_event_id_check",
+            "insert into trueup.events (event_id, tenant_id, run_id, type, source, time, data) select -event_id, tenant_id, run_id, type, source, time, data from trueup.events"
+                .to_owned(),
+        ),
+        (
+            "one_end_is_told",
+            "insert into trueup.events (event_id, tenant_id, run_id, type, source, time, data) select event_id + 9, tenant_id, run_id, 'run.finalised', source, time, data from trueup.events"
+                .to_owned(),
+        ),
         ("event_positions_position_check", "insert into trueup.event_positions values (0, 1)".to_owned()),
         (
             "event_positions_event_id_key",

@@ -1,6 +1,7 @@
 //! Turns a source's Arrow column into the values that all sources share.
 
 mod culprit;
+mod nested;
 mod numeric;
 mod temporal;
 
@@ -11,6 +12,8 @@ use arrow_buffer::{NullBuffer, ScalarBuffer};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{ArrowError, DataType, TimeUnit};
+
+use nested::Nested;
 
 use crate::error::ValueProblem;
 use crate::kind::Kind;
@@ -223,8 +226,19 @@ fn normalised(texts: &StringViewArray, column: &Column) -> StringViewArray {
 /// Typed values in their canonical form as text.
 fn displayed(array: &ArrayRef, column: &Column) -> Result<StringViewArray, Misfit> {
     let mut builder = StringViewBuilder::with_capacity(array.len());
+    let nested = array.data_type().is_nested().then(|| Nested::new(array)).transpose()?;
+    let mut room = String::new();
     for row in 0..array.len() {
-        builder.append_option(if array.is_null(row) { None } else { Some(display_one(array, row)?) });
+        room.clear();
+        match &nested {
+            _ if array.is_null(row) => {
+                builder.append_null();
+                continue;
+            }
+            Some(nested) => nested.write(row, &mut room)?,
+            None => room = display_one(array, row)?,
+        }
+        builder.append_value(&room);
     }
     Ok(normalised(&builder.finish(), column))
 }
@@ -234,8 +248,13 @@ pub(crate) fn display_found(array: &ArrayRef, row: usize) -> Option<String> {
     temporal::local(array, row).or_else(|| display_one(array, row).ok())
 }
 
-/// Numbers and times as reports show them, anything else as Arrow does.
+/// Numbers, times and nested values as reports show them, anything else as Arrow does.
 fn display_one(array: &ArrayRef, row: usize) -> Result<String, Misfit> {
+    if array.data_type().is_nested() {
+        let mut text = String::new();
+        Nested::new(&array.slice(row, 1))?.write(0, &mut text)?;
+        return Ok(text);
+    }
     let known =
         numeric::one(array, row).map(|number| number.to_string()).or_else(|| temporal::one(array, row));
     if let Some(known) = known {

@@ -58,7 +58,7 @@ pub(crate) enum Physical {
     },
     Text,
     Binary,
-    /// Lists, structs, intervals: compared as they are displayed.
+    /// Lists, structs, intervals: compared as text in canonical form.
     Other,
 }
 

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 
 use crate::error::Error;
+use crate::kind::Physical;
 use crate::learn::first_batch;
 use crate::progress::Progress;
 use crate::run::{Run, Tuning};
@@ -61,6 +62,10 @@ fn repeats_at_once(sources: &[Source<'_>], names: &[Vec<String>], name: &str) ->
         let Some(batch) = first_batch(source, &[index])? else {
             continue;
         };
+        // Arrow displays different lists and structs alike.
+        if Physical::of(batch.column(0).data_type()) == Physical::Other {
+            continue;
+        }
         let options = FormatOptions::new();
         let Ok(formatter) = ArrayFormatter::try_new(batch.column(0).as_ref(), &options) else {
             return Ok(true);

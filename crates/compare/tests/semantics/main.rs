@@ -4,6 +4,7 @@ mod concentration;
 mod held;
 mod inference;
 mod keys;
+mod nested;
 mod numbers;
 mod refusals;
 mod report;

@@ -12,9 +12,10 @@ use std::sync::Arc;
 
 use ::parquet::errors::ParquetError;
 use arrow_array::ArrayRef;
+use arrow_schema::Field;
 use tempfile::NamedTempFile;
 
-use layout::Layout;
+use layout::{Layout, Value};
 
 use crate::report::{Break, BreakHeader};
 
@@ -116,9 +117,9 @@ pub(crate) struct Renderer {
 impl Renderer {
     fn new(format: BreaksFormat, header: &BreakHeader) -> Self {
         let layout = Layout::new(header);
-        let quoted = |name: &String| {
+        let quoted = |column: &Field| {
             let mut json = Vec::new();
-            jsonl::quote(name, &mut json);
+            jsonl::quote(column.name(), &mut json);
             json
         };
         let names = layout.columns().iter().map(quoted).collect();
@@ -127,13 +128,13 @@ impl Renderer {
 
     /// Makes breaks into lines.
     pub(crate) fn render(&self, breaks: &[Break]) -> Rendered {
-        let each_row = |write: &mut dyn FnMut(&[Option<&str>])| {
+        let each_row = |write: &mut dyn FnMut(&[Value<'_>])| {
             breaks.iter().for_each(|found| self.layout.each_row(found, &mut *write));
         };
         let mut lines = Vec::new();
         match self.format {
             BreaksFormat::Parquet => {
-                let mut columns = parquet::Columns::new(self.layout.columns().len());
+                let mut columns = parquet::Columns::new(self.layout.columns());
                 each_row(&mut |row| columns.push(row));
                 return Rendered::Columns(columns.finish());
             }
@@ -199,15 +200,15 @@ impl Sink {
     fn start(
         format: BreaksFormat,
         mut output: Output,
-        header: &[String],
+        columns: &[Field],
         threads: usize,
     ) -> io::Result<Self> {
         match format {
             BreaksFormat::Parquet => {
-                return Ok(Self::Parquet(Box::new(parquet::Sink::start(output, header, threads)?)));
+                return Ok(Self::Parquet(Box::new(parquet::Sink::start(output, columns.to_vec(), threads)?)));
             }
             BreaksFormat::Csv => {
-                let names: Vec<Option<&str>> = header.iter().map(|name| Some(name.as_str())).collect();
+                let names: Vec<Value<'_>> = columns.iter().map(|column| Value::Text(column.name())).collect();
                 let mut line = Vec::new();
                 csv::line(&names, &mut line);
                 output.write_all(&line)?;

@@ -1,13 +1,17 @@
 //! Break files as CSV.
 
+use super::layout::Value;
+
 /// Appends a line of RFC 4180; NULL is an empty field, the empty text a quoted one.
-pub(super) fn line(row: &[Option<&str>], out: &mut Vec<u8>) {
-    for (position, text) in row.iter().enumerate() {
+pub(super) fn line(row: &[Value<'_>], out: &mut Vec<u8>) {
+    for (position, value) in row.iter().enumerate() {
         if position > 0 {
             out.push(b',');
         }
-        if let Some(text) = text {
-            field(text, out);
+        match value {
+            Value::Null => {}
+            Value::Text(text) => field(text, out),
+            Value::Number(number) => out.extend(number.to_string().into_bytes()),
         }
     }
     out.push(b'\n');

@@ -1,15 +1,18 @@
 //! Break files as JSON lines.
 
-/// Appends an object, every value a string or null, always in the same order; names are quoted already.
-pub(super) fn line(names: &[Vec<u8>], row: &[Option<&str>], out: &mut Vec<u8>) {
+use super::layout::Value;
+
+/// Appends an object, every value a string, a number or null, always in the same order; names are quoted already.
+pub(super) fn line(names: &[Vec<u8>], row: &[Value<'_>], out: &mut Vec<u8>) {
     let mut separator = b'{';
-    for (name, field) in names.iter().zip(row) {
+    for (name, value) in names.iter().zip(row) {
         out.push(separator);
         out.extend(name);
         out.push(b':');
-        match field {
-            Some(text) => quote(text, out),
-            None => out.extend(b"null"),
+        match value {
+            Value::Null => out.extend(b"null"),
+            Value::Text(text) => quote(text, out),
+            Value::Number(number) => out.extend(number.to_string().into_bytes()),
         }
         separator = b',';
     }

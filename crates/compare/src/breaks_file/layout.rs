@@ -1,10 +1,29 @@
 //! The columns of a break file and the lines of one break.
 
+use arrow_schema::{DataType, Field};
+
 use crate::report::{Break, BreakHeader, Cell};
 use crate::spec::Tolerance;
 
 /// The columns that every break file has, besides the key and the sources.
 const FIXED: [&str; 7] = ["occurrence", "status", "present_in", "column", "difference", "tolerance", "rule"];
+
+/// The only column that is not text.
+const OCCURRENCE: &str = FIXED[0];
+
+/// What a line has in a column.
+#[derive(Clone, Copy)]
+pub(super) enum Value<'a> {
+    Null,
+    Text(&'a str),
+    Number(u64),
+}
+
+impl<'a> From<Option<&'a str>> for Value<'a> {
+    fn from(text: Option<&'a str>) -> Self {
+        text.map_or(Self::Null, Self::Text)
+    }
+}
 
 struct Measure {
     name: String,
@@ -25,9 +44,9 @@ impl Measure {
     }
 }
 
-/// Turns breaks into lines of text fields.
+/// Turns breaks into lines.
 pub(super) struct Layout {
-    columns: Vec<String>,
+    columns: Vec<Field>,
     sources: Vec<String>,
     measures: Vec<Measure>,
 }
@@ -35,7 +54,6 @@ pub(super) struct Layout {
 /// What the lines of a break have in common.
 struct Group<'a> {
     found: &'a Break,
-    occurrence: &'a str,
     status: &'a str,
     present: &'a str,
 }
@@ -51,14 +69,14 @@ impl Layout {
         }
     }
 
-    pub(super) fn columns(&self) -> &[String] {
+    pub(super) fn columns(&self) -> &[Field] {
         &self.columns
     }
 
-    pub(super) fn each_row(&self, found: &Break, mut write: impl FnMut(&[Option<&str>])) {
-        let (occurrence, present) = (found.occurrence.to_string(), self.names(found, true));
+    pub(super) fn each_row(&self, found: &Break, mut write: impl FnMut(&[Value<'_>])) {
+        let present = self.names(found, true);
         let status = if found.is_outside() { "outside" } else { "unmatched" };
-        let group = Group { found, occurrence: &occurrence, status, present: &present };
+        let group = Group { found, status, present: &present };
         if !found.is_outside() {
             let rule = format!("absent from {}", self.names(found, false));
             let mut line = |measure: Option<(&Measure, &Cell)>| {
@@ -86,18 +104,19 @@ impl Layout {
         measure: Option<(&'a Measure, &'a Cell)>,
         difference: Option<&'a str>,
         rule: &'a str,
-    ) -> Vec<Option<&'a str>> {
-        let mut row: Vec<Option<&str>> = Vec::with_capacity(self.columns.len());
-        row.extend(group.found.key.iter().map(Option::as_deref));
-        row.extend([group.occurrence, group.status, group.present].map(Some));
-        row.push(measure.map(|(column, _)| column.name.as_str()));
+    ) -> Vec<Value<'a>> {
+        let mut row: Vec<Value<'a>> = Vec::with_capacity(self.columns.len());
+        row.extend(group.found.key.iter().map(|part| Value::from(part.as_deref())));
+        row.push(Value::Number(group.found.occurrence));
+        row.extend([group.status, group.present].map(Value::Text));
+        row.push(measure.map(|(column, _)| column.name.as_str()).into());
         row.extend((0..self.sources.len()).map(|source| {
-            let (_, cell) = measure?;
-            cell.values[source].as_ref()?.as_deref()
+            let value = measure.and_then(|(_, cell)| cell.values[source].as_ref()?.as_deref());
+            Value::from(value)
         }));
-        row.push(difference);
-        row.push(measure.and_then(|(column, _)| column.tolerance.as_deref()));
-        row.push(Some(rule));
+        row.push(difference.into());
+        row.push(measure.and_then(|(column, _)| column.tolerance.as_deref()).into());
+        row.push(Value::Text(rule));
         row
     }
 
@@ -111,12 +130,17 @@ impl Layout {
 }
 
 /// Keys, then the fixed columns around one column per source; a name that is taken gets a suffix.
-fn columns(sources: &[String], key: &[String]) -> Vec<String> {
+fn columns(sources: &[String], key: &[String]) -> Vec<Field> {
     let mut taken: Vec<String> = FIXED.map(str::to_owned).to_vec();
     let sources: Vec<String> = (sources.iter()).map(|name| free_name(name, "_source", &mut taken)).collect();
     let key = key.iter().map(|name| free_name(name, "_key", &mut taken));
     let [occurrence, status, present_in, column, rest @ ..] = FIXED.map(str::to_owned);
-    key.chain([occurrence, status, present_in, column]).chain(sources).chain(rest).collect()
+    let names = key.chain([occurrence, status, present_in, column]).chain(sources).chain(rest);
+    let field = |name: String| {
+        let data_type = if name == OCCURRENCE { DataType::Int64 } else { DataType::Utf8 };
+        Field::new(name, data_type, true)
+    };
+    names.map(field).collect()
 }
 
 fn free_name(name: &str, suffix: &str, taken: &mut Vec<String>) -> String {

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use arrow_array::builder::StringBuilder;
+use arrow_array::builder::{Int64Builder, StringBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, Field, Schema};
@@ -17,29 +17,52 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 
+use super::layout::Value;
 use super::parquet_error;
 
 const ROW_GROUP_ROWS: usize = 64 << 10;
 const ROW_GROUP_BYTES: usize = 16 << 20;
 
-/// Some rows of text columns.
-pub(super) struct Columns(Vec<StringBuilder>);
+/// Some rows.
+pub(super) struct Columns(Vec<Builder>);
+
+enum Builder {
+    Texts(StringBuilder),
+    Numbers(Int64Builder),
+}
 
 impl Columns {
-    pub(super) fn new(count: usize) -> Self {
-        Self((0..count).map(|_| StringBuilder::new()).collect())
+    pub(super) fn new(fields: &[Field]) -> Self {
+        let builder = |field: &Field| match field.data_type() {
+            DataType::Int64 => Builder::Numbers(Int64Builder::new()),
+            _ => Builder::Texts(StringBuilder::new()),
+        };
+        Self(fields.iter().map(builder).collect())
     }
 
-    pub(super) fn push(&mut self, row: &[Option<&str>]) {
-        self.0.iter_mut().zip(row).for_each(|(column, field)| column.append_option(*field));
+    pub(super) fn push(&mut self, row: &[Value<'_>]) {
+        for (column, value) in self.0.iter_mut().zip(row) {
+            match (column, *value) {
+                (Builder::Texts(texts), Value::Text(text)) => texts.append_value(text),
+                (Builder::Texts(texts), _) => texts.append_null(),
+                (Builder::Numbers(numbers), Value::Number(number)) => {
+                    numbers.append_option(i64::try_from(number).ok());
+                }
+                (Builder::Numbers(numbers), _) => numbers.append_null(),
+            }
+        }
     }
 
     pub(super) fn finish(self) -> Vec<ArrayRef> {
-        self.0.into_iter().map(|mut column| Arc::new(column.finish()) as ArrayRef).collect()
+        let finish = |column| match column {
+            Builder::Texts(mut texts) => Arc::new(texts.finish()) as ArrayRef,
+            Builder::Numbers(mut numbers) => Arc::new(numbers.finish()),
+        };
+        self.0.into_iter().map(finish).collect()
     }
 }
 
-/// Writes text columns in row groups that depend on the rows alone, not on how they were cut into batches.
+/// Writes columns in row groups that depend on the rows alone, not on how they were cut into batches.
 pub(super) struct Sink<W: Write + Send> {
     fields: Vec<Field>,
     threads: usize,
@@ -53,8 +76,7 @@ pub(super) struct Sink<W: Write + Send> {
 }
 
 impl<W: Write + Send> Sink<W> {
-    pub(super) fn start(output: W, header: &[String], threads: usize) -> io::Result<Self> {
-        let fields: Vec<Field> = header.iter().map(|name| Field::new(name, DataType::Utf8, true)).collect();
+    pub(super) fn start(output: W, fields: Vec<Field>, threads: usize) -> io::Result<Self> {
         // The library's version would otherwise be part of the file, and change its bytes.
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
@@ -151,8 +173,11 @@ fn encode(
     writer.close()
 }
 
-/// The text in the first rows of a column.
+/// The text in the first rows of a column; numbers have none.
 fn text_bytes(column: &ArrayRef, rows: usize) -> usize {
-    let offsets = column.as_string::<i32>().value_offsets();
+    let Some(texts) = column.as_string_opt::<i32>() else {
+        return 0;
+    };
+    let offsets = texts.value_offsets();
     usize::try_from(offsets[rows] - offsets[0]).unwrap_or_default()
 }

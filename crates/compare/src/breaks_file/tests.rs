@@ -5,6 +5,7 @@ use std::io::Write;
 
 use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
 use arrow_array::{Array, RecordBatch};
 
 use super::{BreaksFile, BreaksFormat};
@@ -118,7 +119,7 @@ fn json_lines_have_null_and_escapes() {
     let mut without_measures = unmatched();
     without_measures.cells.clear();
     let json = written("b.jsonl", &[], &[without_measures]);
-    let expected = "{\"id\":\"T\\\"2\\n\",\"status_key\":\"\",\"occurrence\":\"2\",\"status\":\"unmatched\",\"present_in\":\"bank\",\
+    let expected = "{\"id\":\"T\\\"2\\n\",\"status_key\":\"\",\"occurrence\":2,\"status\":\"unmatched\",\"present_in\":\"bank\",\
         \"column\":null,\"ledger\":null,\"bank\":null,\"difference\":null,\"tolerance\":null,\
         \"rule\":\"absent from ledger\"}\n";
     assert_eq!(String::from_utf8(json).unwrap(), expected);
@@ -142,6 +143,9 @@ fn parquet_reads_back_and_is_the_same_whatever_the_batches() {
     assert_eq!(rows, 80_002);
     let note: Vec<Option<String>> = (batches[0].columns().iter())
         .map(|column| {
+            if let Some(numbers) = column.as_primitive_opt::<Int64Type>() {
+                return Some(format!("number {}", numbers.value(1)));
+            }
             let column = column.as_string::<i32>();
             column.is_valid(1).then(|| column.value(1).to_owned())
         })
@@ -153,7 +157,7 @@ fn parquet_reads_back_and_is_the_same_whatever_the_batches() {
         [
             some("T,1"),
             None,
-            some("1"),
+            some("number 1"),
             some("outside"),
             some("ledger, bank"),
             some("note"),

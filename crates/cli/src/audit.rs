@@ -38,7 +38,7 @@ pub fn verify(options: &Verify) -> Result<ExitCode, Failure> {
         match &audited.fault {
             None => println!("whole: {} entries, none changed, none missing", audited.entries),
             Some(fault) => {
-                println!("TAMPERED: {fault}; entries that are as they were written: {}", audited.entries)
+                println!("TAMPERED: {fault}; entries that are as they were written: {}", audited.entries);
             }
         }
         if audited.unlinked > 0 {

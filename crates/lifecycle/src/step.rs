@@ -378,10 +378,13 @@ fn ask_to_stop(run: &Run, cancel: &Cancel) -> Change {
 
 /// Keeps a second outcome beside the first; the same one again, or a third, adds nothing.
 fn beside(run: &Run, finished: &Finished, report: &Report) -> Result<Change, Refusal> {
+    let is_another = |outcome: &Outcome| match (&finished.ending, outcome) {
+        (Ending::Concluded(first), _) => first != outcome,
+        // An error is how a worker answers a cancel, and its answer may come twice.
+        (Ending::Cancelled, outcome) => matches!(outcome, Outcome::Result(_)),
+    };
     match report {
-        Report::Ended(outcome)
-            if run.beside.is_none() && finished.ending != Ending::Concluded(outcome.clone()) =>
-        {
+        Report::Ended(outcome) if run.beside.is_none() && is_another(outcome) => {
             let events = vec![infrastructure(run, outcome)];
             Ok(Change { run: Run { beside: Some(outcome.clone()), ..run.clone() }, events })
         }

@@ -48,6 +48,7 @@ impl FromStr for RunId {
     type Err = UnknownId;
 
     fn from_str(text: &str) -> Result<Self, UnknownId> {
+        // What is no UUID may still be a number.
         let uuid = Uuid::try_parse(text).map(Self::Uuid).ok();
         uuid.or_else(|| number(text).map(Self::Number))
             .ok_or(UnknownId { expected: "a UUID or a 64-bit number, as text or integer" })

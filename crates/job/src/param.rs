@@ -83,6 +83,7 @@ pub(crate) fn kinds(job: &Fields<'_>) -> Params {
 fn read_default(at: &At<'_>, kind: Type) -> Option<Fallback> {
     let text = at.scalar(kind.example())?;
     if !text.contains("{{") {
+        // What is wrong is noted as a fault of its place; nothing is left to pass on.
         let value = Value::parse(kind, &text);
         return value.map(Fallback::Value).map_err(|error| at.fault(error.to_string(), None)).ok();
     }

@@ -17,6 +17,7 @@
 //!
 //! Each known way of getting it wrong is kept as a [`Defect`], and the checker has to find it.
 
+mod action;
 mod model;
 mod properties;
 mod settle;

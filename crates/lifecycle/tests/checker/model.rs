@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
 use stateright::{Model, Property};
-use trueup_events::outcome::{ErrorCode, Outcome, RunError, Verdict};
 use trueup_events::payload::Mode;
 use trueup_events::{Ids, JobId, RunId, TenantId};
 use trueup_lifecycle::{
@@ -12,6 +11,7 @@ use trueup_lifecycle::{
 };
 use uuid::Uuid;
 
+use crate::action::{Action, Said};
 use crate::properties::properties;
 use crate::store::{Deed, Grant, Transaction};
 use crate::world::{
@@ -51,67 +51,6 @@ pub enum Defect {
     CancelLostBeforeStart,
     /// Each message that a run is complete frees a slot, not only the one that ends it.
     SlotFreedByMessage,
-}
-
-/// A step; a load and its write are two, so that others come between.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Action {
-    /// The store's clock goes on.
-    Tick,
-    /// A person wants a run to end, and its row is loaded.
-    Cancel(usize),
-    /// An executor finds a waiting run, and loads it.
-    Claim(usize),
-    /// An executor finds a stale claim, or its own, and loads it.
-    SweepClaims(usize),
-    /// An executor finds an old hand-off and asks the engine for it.
-    SweepHandOffs(usize),
-    /// An executor finds a lease that has run out.
-    SweepLeases(usize),
-    /// An executor calls the engine.
-    Submit(usize),
-    /// The engine has answered that it has the run; its row is loaded for the hand-off.
-    Accepted(usize),
-    /// The engine has not answered; the row is loaded to note that.
-    NoAnswer(usize),
-    /// The engine starts a run at a worker, which loads it.
-    Start(usize, usize),
-    /// A worker loads its run to prolong its lease.
-    Heartbeat(usize),
-    /// A worker loads its run to say how the attempt ended.
-    Report(usize, Said),
-    /// A worker that was not answered says it again.
-    ReportAgain(usize),
-    /// A transaction writes what it loaded for.
-    Write(Actor),
-    /// A worker's report is written, and the acknowledgement is lost.
-    WriteUnheard(usize),
-    /// A process dies, and forgets.
-    Crash(Actor),
-    Deliver(Message),
-    Lose(Message),
-    /// A message arrives, and will arrive again.
-    Repeat(Message),
-    /// The engine loses what it knew of a run.
-    Forget(EngineId),
-}
-
-/// How an attempt ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Said {
-    Matched,
-    Crashed,
-    Stopped,
-}
-
-impl Said {
-    fn report(self) -> Report {
-        match self {
-            Self::Matched => Report::Ended(Outcome::Result(Verdict::Matched)),
-            Self::Crashed => Report::Ended(Outcome::Error(RunError::of_code(ErrorCode::Crashed, "signal 9"))),
-            Self::Stopped => Report::Stopped,
-        }
-    }
 }
 
 impl Model for System {

@@ -10,7 +10,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use stateright::Model;
 use trueup_lifecycle::Run;
 
-use crate::model::{Action, System, actors};
+use crate::action::Action;
+use crate::model::{System, actors};
 use crate::world::{Left, World};
 
 /// More than any state needs; a schedule that is not over by then goes round in a circle.

@@ -28,6 +28,10 @@ pub(crate) enum Event<'a> {
     Heartbeat(&'a Lease),
     /// Its worker says how the attempt ended.
     Report(&'a Lease, &'a Report),
+    /// Its worker has to go before the attempt has ended.
+    HandBack(&'a Lease),
+    /// The engine says how a run ended of which nothing else was heard.
+    Answer(&'a Report),
     /// A sweep finds that its lease ran out.
     Expire,
     /// Somebody wants it to end.
@@ -44,6 +48,8 @@ impl Event<'_> {
             Self::Take { .. } => "take",
             Self::Heartbeat(_) => "heartbeat",
             Self::Report(..) => "report",
+            Self::HandBack(_) => "hand back",
+            Self::Answer(_) => "answer",
             Self::Expire => "expire",
             Self::Cancel(_) => "cancel",
         }
@@ -53,7 +59,7 @@ impl Event<'_> {
     fn epoch(&self) -> Option<Epoch> {
         match self {
             Self::HandOff(claim) | Self::SubmitFailed(claim, _) => Some(claim.epoch),
-            Self::Heartbeat(lease) | Self::Report(lease, _) => Some(lease.epoch),
+            Self::Heartbeat(lease) | Self::Report(lease, _) | Self::HandBack(lease) => Some(lease.epoch),
             _ => None,
         }
     }
@@ -141,6 +147,11 @@ pub(crate) fn step(run: &Run, event: Event<'_>, now_ms: i64, settings: &Settings
         (State::Running(running), Event::Report(_, report)) if is_owner => {
             Ok(report_end(run, running, report, now_ms))
         }
+        (State::Running(running), Event::HandBack(_)) if is_owner => Ok(hand_back(run, running, now_ms)),
+        (State::Scheduled(_), Event::Answer(report)) => Ok(answered(run, report, now_ms)),
+        (State::Running(running), Event::Answer(report)) => {
+            lease_is_out(running, now_ms).map(|()| report_end(run, running, report, now_ms))
+        }
         (State::Running(running), Event::Expire) => expire(run, running, now_ms),
         (State::Running(_), Event::Cancel(cancel)) => Ok(ask_to_stop(run, cancel)),
         (State::Requested | State::Scheduling(_) | State::Scheduled(_), Event::Cancel(cancel)) => {
@@ -151,7 +162,9 @@ pub(crate) fn step(run: &Run, event: Event<'_>, now_ms: i64, settings: &Settings
         }
         // The first cancel took effect; a second one is told the same.
         (State::Finished(Finished { ending: Ending::Cancelled, .. }), Event::Cancel(_)) => Ok(unchanged(run)),
-        (State::Finished(finished), Event::Report(_, report)) => beside(run, finished, report),
+        (State::Finished(finished), Event::Report(_, report) | Event::Answer(report)) => {
+            beside(run, finished, report)
+        }
         (State::Finished(finished), _) => Err(Refusal::Finished(finished.clone())),
         (state, _) if !is_owner => Err(Refusal::Lost { status: state.status(), epoch: run.epoch }),
         (state, event) => Err(IllegalTransition { state: state.status(), event: event.name() }.into()),
@@ -319,15 +332,10 @@ fn heartbeat(run: &Run, running: &Running, now_ms: i64, settings: &Settings) -> 
 }
 
 fn report_end(run: &Run, running: &Running, report: &Report, now_ms: i64) -> Change {
-    let stopped = || {
-        let error = RunError::of_code(ErrorCode::Crashed, "the worker stopped before the run had ended");
-        Outcome::Error(error)
-    };
     let outcome = match (report, &run.cancel) {
-        (Report::Ended(outcome), _) => outcome.clone(),
         // It did as it was asked; there is nothing to tell beside that.
         (Report::Stopped, Some(cancel)) => return cancelled(run, cancel, now_ms),
-        (Report::Stopped, None) => stopped(),
+        (report, _) => outcome_of(report),
     };
     let mut change = match (&outcome, &run.cancel) {
         (Outcome::Result(_), _) => concluded(run, &outcome, now_ms),
@@ -338,15 +346,36 @@ fn report_end(run: &Run, running: &Running, report: &Report, now_ms: i64) -> Cha
     change
 }
 
-/// Ends the run, or hands it to the next worker if the fault may pass and the job allows another attempt.
-fn attempt_died(run: &Run, running: &Running, error: &RunError, now_ms: i64) -> Change {
-    let may_retry = running.attempt <= run.policy.retries && now_ms < running.deadline_at_ms;
-    if !may_retry || !is_passing(error) {
-        return concluded(run, &Outcome::Error(error.clone()), now_ms);
+fn outcome_of(report: &Report) -> Outcome {
+    match report {
+        Report::Ended(outcome) => outcome.clone(),
+        Report::Stopped => Outcome::Error(RunError::of_code(
+            ErrorCode::Crashed,
+            "it was stopped before it had ended, and nobody had asked for that",
+        )),
     }
+}
+
+/// Ends a run that no worker of ours took, as the engine that has it says.
+fn answered(run: &Run, report: &Report, now_ms: i64) -> Change {
+    let outcome = outcome_of(report);
+    let mut change = concluded(run, &outcome, now_ms);
+    change.events.insert(0, infrastructure(run, &outcome));
+    change
+}
+
+/// Lets another worker run the attempt from its start; one that somebody wants to end has thereby ended.
+fn hand_back(run: &Run, running: &Running, now_ms: i64) -> Change {
+    match &run.cancel {
+        Some(cancel) => cancelled(run, cancel, now_ms),
+        None => wait_again(run, running, running.attempt, now_ms),
+    }
+}
+
+fn wait_again(run: &Run, running: &Running, attempt: u32, now_ms: i64) -> Change {
     let scheduled = Scheduled {
         submits: running.submits,
-        attempt: running.attempt.saturating_add(1),
+        attempt,
         since_ms: now_ms,
         deadline_at_ms: Some(running.deadline_at_ms),
     };
@@ -354,10 +383,25 @@ fn attempt_died(run: &Run, running: &Running, error: &RunError, now_ms: i64) -> 
     moved(run, epoch, State::Scheduled(scheduled), vec![status_changed(Status::Scheduled, epoch)])
 }
 
-fn expire(run: &Run, running: &Running, now_ms: i64) -> Result<Change, Refusal> {
+/// Ends the run, or hands it to the next worker if the fault may pass and the job allows another attempt.
+fn attempt_died(run: &Run, running: &Running, error: &RunError, now_ms: i64) -> Change {
+    let may_retry = running.attempt <= run.policy.retries && now_ms < running.deadline_at_ms;
+    if !may_retry || !is_passing(error) {
+        return concluded(run, &Outcome::Error(error.clone()), now_ms);
+    }
+    wait_again(run, running, running.attempt.saturating_add(1), now_ms)
+}
+
+/// While its worker may still be heard of, nobody else speaks for a run.
+fn lease_is_out(running: &Running, now_ms: i64) -> Result<(), Refusal> {
     if now_ms < running.lease_until_ms {
         return Err(Refusal::Early { until_ms: running.lease_until_ms });
     }
+    Ok(())
+}
+
+fn expire(run: &Run, running: &Running, now_ms: i64) -> Result<Change, Refusal> {
+    lease_is_out(running, now_ms)?;
     if let Some(cancel) = &run.cancel {
         return Ok(cancelled(run, cancel, now_ms));
     }

@@ -113,6 +113,11 @@ fn answers(run: &Run) -> Vec<(&'static str, String)> {
         ("report a crash", Event::Report(&lease, &died)),
         ("report what would fail again", Event::Report(&lease, &hopeless)),
         ("report that it stopped", Event::Report(&lease, &Report::Stopped)),
+        ("hand back", Event::HandBack(&lease)),
+        ("hand back, lease lost", Event::HandBack(&stale_lease)),
+        ("the engine says MATCHED", Event::Answer(&matched)),
+        ("the engine says that it failed", Event::Answer(&died)),
+        ("the engine says that it stopped", Event::Answer(&Report::Stopped)),
         ("expire", Event::Expire),
         ("cancel", Event::Cancel(&wish)),
     ];

@@ -126,6 +126,16 @@ impl Run {
         step(self, Event::Report(lease, report), now_ms, settings)
     }
 
+    /// Gives a run back that its worker cannot finish: another starts the same attempt anew.
+    pub fn hand_back(&self, lease: &Lease, now_ms: i64, settings: &Settings) -> Result<Change, Refusal> {
+        step(self, Event::HandBack(lease), now_ms, settings)
+    }
+
+    /// Applies what an engine says of the end of a run whose worker was not heard of.
+    pub fn answer(&self, report: &Report, now_ms: i64, settings: &Settings) -> Result<Change, Refusal> {
+        step(self, Event::Answer(report), now_ms, settings)
+    }
+
     /// Ends or retries a run whose lease ran out.
     pub fn expire(&self, now_ms: i64, settings: &Settings) -> Result<Change, Refusal> {
         step(self, Event::Expire, now_ms, settings)

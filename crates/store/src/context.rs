@@ -62,13 +62,17 @@ impl Context {
         let time = Time::from_unix_us(now_ms.saturating_mul(1000));
         told.iter()
             .map(|payload| {
-                let event_id = self.event_id(now_ms);
-                let mut event = Event::new(event_id, time.clone(), ids, payload, &self.options.sources);
+                let mut event = self.event(ids, payload, time.clone(), now_ms);
                 event.causation_id = led_by;
-                led_by = led_by.or(Some(event_id));
+                led_by = led_by.or(Some(event.event_id));
                 event
             })
             .collect()
+    }
+
+    /// Makes an event of something that was told at a time of its own.
+    pub(crate) fn event(&self, ids: &Ids, payload: &Payload, time: Time, now_ms: i64) -> Event {
+        Event::new(self.event_id(now_ms), time, ids, payload, &self.options.sources)
     }
 
     /// An id of this moment, by this machine's clock: ids need only differ, so that no database has to be asked.

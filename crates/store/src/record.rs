@@ -3,7 +3,7 @@
 use serde_json::Value;
 use trueup_events::payload::Mode;
 use trueup_events::{JobId, RunId, TenantId};
-use trueup_lifecycle::{Claim, Lease, Policy, Run, Status};
+use trueup_lifecycle::{Claim, Lease, Line, Policy, Run, Status};
 use uuid::Uuid;
 
 /// A run, and what its row says of it that never changes.
@@ -132,4 +132,38 @@ pub struct RunFilter {
     pub before: Option<i64>,
     /// No more than so many.
     pub limit: u32,
+}
+
+/// What a background task did in its last pass.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pass {
+    /// The task's name.
+    pub task: String,
+    /// The process that it ran in.
+    pub instance: String,
+    /// When it ended, by the store's clock; the store writes it.
+    pub at_ms: i64,
+    /// How long it took.
+    pub took_ms: i64,
+    /// How many it looked at.
+    pub seen: u64,
+    /// How many of them it changed something of.
+    pub done: u64,
+    /// Why it left the rest, or could not go on.
+    pub note: Option<String>,
+}
+
+/// A queue, and how many runs are in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueueLoad {
+    /// Its name.
+    pub queue: String,
+    /// Its limits.
+    pub line: Line,
+    /// How many wait for a slot.
+    pub waiting: u64,
+    /// How many hold one and do not run yet.
+    pub scheduled: u64,
+    /// How many run.
+    pub running: u64,
 }

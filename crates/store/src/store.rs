@@ -2,7 +2,7 @@
 
 use tokio::sync::watch;
 use trueup_events::outcome::RunError;
-use trueup_events::{Event, EventId, RunId, TenantId};
+use trueup_events::{Event, EventId, JobId, Payload, RunId, TenantId, Time};
 use trueup_lifecycle::{Cancel, CancelAnswer, Claim, Lease, Line, Report};
 use uuid::Uuid;
 
@@ -11,7 +11,7 @@ use crate::context::Options;
 use crate::error::StoreError;
 use crate::place::{Place, Role};
 use crate::postgres::Postgres;
-use crate::record::{Claimed, Finish, Job, JobDocument, NewRun, Record, RunFilter, Taken};
+use crate::record::{Claimed, Finish, Job, JobDocument, NewRun, Pass, QueueLoad, Record, RunFilter, Taken};
 use crate::sqlite::Sqlite;
 use crate::tx::Verb;
 use crate::verbs;
@@ -134,6 +134,70 @@ impl Store {
     /// Ends an attempt as its worker says, and with it the run.
     pub async fn finish(&self, lease: Lease, report: Report) -> Result<Finish, StoreError> {
         self.transact(verbs::Finish { lease, report }).await
+    }
+
+    /// Claims one run if its turn has come, and no other.
+    pub async fn claim_run(&self, run_id: RunId, executor: &str) -> Result<Option<Claimed>, StoreError> {
+        self.transact(verbs::ClaimRun { run_id, executor: executor.to_owned() }).await
+    }
+
+    /// Takes one run if it waits for a worker, and no other.
+    pub async fn take_run(&self, run_id: RunId, worker: &str) -> Result<Option<Taken>, StoreError> {
+        self.transact(verbs::TakeRun { run_id, worker: worker.to_owned() }).await
+    }
+
+    /// Tells what a worker has to say of an attempt, and prolongs its lease; tells the worker whether the run is to be cancelled.
+    pub async fn tell(
+        &self,
+        lease: &Lease,
+        told: Vec<(Time, Payload)>,
+    ) -> Result<Option<Cancel>, StoreError> {
+        self.transact(verbs::Tell { lease: lease.clone(), told }).await
+    }
+
+    /// Gives a run back that its worker cannot finish.
+    pub async fn hand_back(&self, lease: Lease) -> Result<Record, StoreError> {
+        self.transact(verbs::HandBack { lease }).await
+    }
+
+    /// Ends a run as its engine says; one that has ended or shown a sign of life since is left alone.
+    pub async fn answer(&self, run_id: RunId, sweeper: &str, report: Report) -> Result<Record, StoreError> {
+        self.transact(verbs::Answer { run_id, sweeper: sweeper.to_owned(), report }).await
+    }
+
+    /// Runs that ended longer ago than they are kept, the first to end first.
+    pub async fn sweep_finished(&self, retention_ms: i64, limit: u32) -> Result<Vec<Record>, StoreError> {
+        self.transact(verbs::SweepFinished { retention_ms, limit }).await
+    }
+
+    /// Deletes runs that have ended, with their events.
+    pub async fn forget(&self, runs: Vec<RunId>) -> Result<(), StoreError> {
+        self.transact(verbs::Forget { runs }).await
+    }
+
+    /// Keeps the report of a background task's last pass.
+    pub async fn note_pass(&self, pass: Pass) -> Result<(), StoreError> {
+        self.transact(verbs::NotePass { pass }).await
+    }
+
+    /// The last pass of every background task in every process, by name.
+    pub async fn passes(&self) -> Result<Vec<Pass>, StoreError> {
+        ask!(self, backend => backend.passes().await)
+    }
+
+    /// The queues of a tenant and what is in them, by name.
+    pub async fn queues(&self, tenant_id: TenantId) -> Result<Vec<QueueLoad>, StoreError> {
+        ask!(self, backend => backend.queues(tenant_id).await)
+    }
+
+    /// Those runs of a worker that somebody wants to end.
+    pub async fn to_stop(&self, worker: &str) -> Result<Vec<RunId>, StoreError> {
+        ask!(self, backend => backend.to_stop(worker).await)
+    }
+
+    /// A revision of a job.
+    pub async fn revision(&self, job_id: JobId, revision: u32) -> Result<Option<Job>, StoreError> {
+        ask!(self, backend => backend.revision(job_id, revision).await)
     }
 
     /// Cancels a run, or asks its worker to stop.

@@ -7,7 +7,7 @@ use trueup_lifecycle::{Change, Line, Run};
 
 use crate::context::Context;
 use crate::error::StoreError;
-use crate::record::{Entry, Job, JobDocument, Record};
+use crate::record::{Entry, Job, JobDocument, Pass, Record};
 
 /// A transaction that has begun; whoever runs the verb commits it when the verb succeeds and rolls it back otherwise.
 ///
@@ -83,6 +83,12 @@ pub(crate) trait Tx: Send {
     fn checked(&mut self, runs: &[RunId], now_ms: i64)
     -> impl Future<Output = Result<(), StoreError>> + Send;
 
+    /// Deletes runs that have ended, with their events.
+    fn forget(&mut self, runs: &[RunId]) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Keeps the report of a task's last pass in place of the one before.
+    fn note_pass(&mut self, pass: &Pass) -> impl Future<Output = Result<(), StoreError>> + Send;
+
     /// Appends events; those that are there already with the same content add nothing.
     fn append(&mut self, events: &[Event]) -> impl Future<Output = Result<(), StoreError>> + Send;
 
@@ -123,6 +129,11 @@ pub(crate) enum Search {
     LeaseOut {
         /// The time it is.
         now_ms: i64,
+    },
+    /// Those that ended before a time, the first to end first.
+    Finished {
+        /// That time.
+        before_ms: i64,
     },
 }
 

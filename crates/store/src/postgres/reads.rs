@@ -3,7 +3,7 @@
 use tokio::time::timeout;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Row, Statement};
-use trueup_events::{Event, RunId, TenantId};
+use trueup_events::{Event, JobId, RunId, TenantId};
 
 use super::Postgres;
 use super::error::failed;
@@ -13,7 +13,7 @@ use super::statements::Statements;
 use crate::audit::{Audited, Head, Walk};
 use crate::error::StoreError;
 use crate::place::Role;
-use crate::record::{Job, Record, RunFilter};
+use crate::record::{Job, Pass, QueueLoad, Record, RunFilter};
 
 const READING: &str = "reading the store";
 /// How many audit entries are fetched at a time.
@@ -68,6 +68,23 @@ impl Postgres {
     pub(crate) async fn job(&self, tenant_id: TenantId, name: &str) -> Result<Option<Job>, StoreError> {
         let found = self.read(|sql| &sql.job, &[&tenant_id.to_string(), &name]).await?;
         found.first().map(rows::job).transpose()
+    }
+
+    pub(crate) async fn revision(&self, job_id: JobId, revision: u32) -> Result<Option<Job>, StoreError> {
+        let found = self.read(|sql| &sql.revision, &[&job_id.to_string(), &i64::from(revision)]).await?;
+        found.first().map(rows::job).transpose()
+    }
+
+    pub(crate) async fn to_stop(&self, worker: &str) -> Result<Vec<RunId>, StoreError> {
+        self.read(|sql| &sql.to_stop, &[&worker]).await?.iter().map(rows::run_id).collect()
+    }
+
+    pub(crate) async fn passes(&self) -> Result<Vec<Pass>, StoreError> {
+        Ok(self.read(|sql| &sql.passes, &[]).await?.iter().map(rows::pass).collect())
+    }
+
+    pub(crate) async fn queues(&self, tenant_id: TenantId) -> Result<Vec<QueueLoad>, StoreError> {
+        self.read(|sql| &sql.queues, &[&tenant_id.to_string()]).await?.iter().map(rows::queue_load).collect()
     }
 
     pub(crate) async fn verify_audit(&self, expected: Option<Head>) -> Result<Audited, StoreError> {

@@ -7,12 +7,12 @@ use tokio_postgres::Row;
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, accepts, to_sql_checked};
 use trueup_events::{Event, EventId, EventName, Ids, JobId, RunId, TenantId};
-use trueup_lifecycle::Policy;
+use trueup_lifecycle::{Line, Policy};
 
 use crate::audit;
 use crate::columns::{Columns, damaged, read};
 use crate::error::StoreError;
-use crate::record::{Job, JobDocument, Record};
+use crate::record::{Job, JobDocument, Pass, QueueLoad, Record};
 
 /// The text of a column of type `json`, which keeps it as it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,6 +117,34 @@ pub(crate) fn entry(row: &Row, after: usize) -> audit::Row {
         subject: row.get(after + 5),
         detail: row.get::<_, Json>(after + 6).0,
     }
+}
+
+/// The id of a run, alone in its row.
+pub(crate) fn run_id(row: &Row) -> Result<RunId, StoreError> {
+    parsed("a run's id", row, 0)
+}
+
+pub(crate) fn pass(row: &Row) -> Pass {
+    Pass {
+        task: row.get(0),
+        instance: row.get(1),
+        at_ms: row.get(2),
+        took_ms: row.get(3),
+        seen: row.get::<_, i64>(4).cast_unsigned(),
+        done: row.get::<_, i64>(5).cast_unsigned(),
+        note: row.get(6),
+    }
+}
+
+pub(crate) fn queue_load(row: &Row) -> Result<QueueLoad, StoreError> {
+    let number = |column| row.get::<_, i64>(column).cast_unsigned();
+    Ok(QueueLoad {
+        queue: row.get(0),
+        line: Line { max_running: limit(row, 1)?, max_waiting: limit(row, 2)? },
+        waiting: number(3),
+        scheduled: number(4),
+        running: number(5),
+    })
 }
 
 pub(crate) fn tenant_id(row: &Row, column: usize) -> Result<TenantId, StoreError> {

@@ -15,7 +15,7 @@ use super::pool::Connection;
 use super::rows::{self, Json, key};
 use super::writes::{Writes, event_params};
 use crate::error::StoreError;
-use crate::record::{Entry, Job, Record};
+use crate::record::{Entry, Job, Pass, Record};
 use crate::tx::{Move, Note, Revision, Search, Tx, WaitingLine};
 
 /// Whatever the server's default is: verbs lock what they load, and need no more.
@@ -142,6 +142,7 @@ impl Tx for PgTx<'_> {
             Search::HandedOff { before_ms } => self.query(&sql.find_handed_off, &[before_ms, &limit]).await?,
             Search::ToTake => self.query(&sql.find_to_take, &[&limit]).await?,
             Search::LeaseOut { now_ms } => self.query(&sql.find_lease_out, &[now_ms, &limit]).await?,
+            Search::Finished { before_ms } => self.query(&sql.find_finished, &[before_ms, &limit]).await?,
         };
         found.iter().map(rows::record).collect()
     }
@@ -238,6 +239,19 @@ impl Tx for PgTx<'_> {
         let sql = &self.connection.sql;
         let ids: Vec<String> = runs.iter().copied().map(key).collect();
         self.query(&sql.checked, &[&ids, &now_ms]).await.map(drop)
+    }
+
+    async fn forget(&mut self, runs: &[RunId]) -> Result<(), StoreError> {
+        let sql = &self.connection.sql;
+        let ids: Vec<String> = runs.iter().copied().map(key).collect();
+        self.query(&sql.forget, &[&ids]).await.map(drop)
+    }
+
+    async fn note_pass(&mut self, pass: &Pass) -> Result<(), StoreError> {
+        let Pass { task, instance, at_ms, took_ms, seen, done, note } = pass;
+        let sql = &self.connection.sql;
+        let (seen, done) = (seen.cast_signed(), done.cast_signed());
+        self.query(&sql.note_pass, &[task, instance, at_ms, took_ms, &seen, &done, note]).await.map(drop)
     }
 
     async fn append(&mut self, events: &[Event]) -> Result<(), StoreError> {

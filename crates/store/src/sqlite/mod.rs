@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use rusqlite::params;
 use tokio::sync::watch;
-use trueup_events::{Event, RunId, TenantId};
+use trueup_events::{Event, JobId, RunId, TenantId};
 
 use self::inspect::Depth;
 use self::lock::Lock;
@@ -28,7 +28,7 @@ use crate::columns::json;
 use crate::context::{Context, Options};
 use crate::error::StoreError;
 use crate::place::Role;
-use crate::record::{Job, Record, RunFilter};
+use crate::record::{Job, Pass, QueueLoad, Record, RunFilter};
 use crate::tx::Verb;
 
 /// An open SQLite store.
@@ -158,6 +158,31 @@ impl Sqlite {
             rows::first(connection, sql::JOB, params![tenant_id.to_string(), name], rows::job)
         };
         self.readers.read("reading a job", read).await
+    }
+
+    pub(crate) async fn revision(&self, job_id: JobId, revision: u32) -> Result<Option<Job>, StoreError> {
+        let read = move |connection: &_| {
+            rows::first(connection, sql::REVISION, params![job_id.to_string(), revision], rows::job)
+        };
+        self.readers.read("reading a job", read).await
+    }
+
+    pub(crate) async fn to_stop(&self, worker: &str) -> Result<Vec<RunId>, StoreError> {
+        let worker = worker.to_owned();
+        let read = move |connection: &_| rows::all(connection, sql::TO_STOP, [worker], rows::run_id);
+        self.readers.read("looking for runs to stop", read).await
+    }
+
+    pub(crate) async fn passes(&self) -> Result<Vec<Pass>, StoreError> {
+        let read = move |connection: &_| rows::all(connection, sql::PASSES, [], rows::pass);
+        self.readers.read("reading what tasks did", read).await
+    }
+
+    pub(crate) async fn queues(&self, tenant_id: TenantId) -> Result<Vec<QueueLoad>, StoreError> {
+        let read = move |connection: &_| {
+            rows::all(connection, sql::QUEUES, [tenant_id.to_string()], rows::queue_load)
+        };
+        self.readers.read("looking at queues", read).await
     }
 
     pub(crate) async fn verify_audit(&self, expected: Option<Head>) -> Result<Audited, StoreError> {

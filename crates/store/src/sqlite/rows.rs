@@ -6,14 +6,14 @@ use std::str::FromStr;
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, params};
-use trueup_events::{Event, EventId, Ids, TenantId};
+use trueup_events::{Event, EventId, Ids, RunId, TenantId};
 use trueup_lifecycle::{Line, Policy};
 
 use super::sql;
 use crate::audit;
 use crate::columns::{Columns, damaged, json, read};
 use crate::error::StoreError;
-use crate::record::{Job, JobDocument, Record};
+use crate::record::{Job, JobDocument, Pass, QueueLoad, Record};
 use crate::tx::WaitingLine;
 
 /// Something that a row holds, or why it cannot be read.
@@ -98,6 +98,34 @@ pub(crate) fn record(row: &Row<'_>) -> Loaded<Record> {
         mode: parsed(row, 7)?,
         triggered_by: row.get(8)?,
         requested_at_ms: row.get(9)?,
+    })
+}
+
+/// Reads the id of a run, alone in its row.
+pub(crate) fn run_id(row: &Row<'_>) -> Loaded<RunId> {
+    parsed(row, 0)
+}
+
+pub(crate) fn pass(row: &Row<'_>) -> Loaded<Pass> {
+    Ok(Pass {
+        task: row.get(0)?,
+        instance: row.get(1)?,
+        at_ms: row.get(2)?,
+        took_ms: row.get(3)?,
+        seen: row.get::<_, i64>(4)?.cast_unsigned(),
+        done: row.get::<_, i64>(5)?.cast_unsigned(),
+        note: row.get(6)?,
+    })
+}
+
+pub(crate) fn queue_load(row: &Row<'_>) -> Loaded<QueueLoad> {
+    let number = |column| row.get::<_, i64>(column).map(i64::cast_unsigned);
+    Ok(QueueLoad {
+        queue: row.get(0)?,
+        line: line(row, 1)?,
+        waiting: number(3)?,
+        scheduled: number(4)?,
+        running: number(5)?,
     })
 }
 

@@ -9,7 +9,7 @@ use super::rows::{self, Loaded};
 use super::sql;
 use crate::columns::{Columns, json};
 use crate::error::StoreError;
-use crate::record::{Entry, Job, Record};
+use crate::record::{Entry, Job, Pass, Record};
 use crate::tx::{Move, Note, Revision, Search, Tx, WaitingLine};
 
 /// The writer's transaction, for the time of one verb; it never waits.
@@ -124,6 +124,9 @@ impl Tx for SqliteTx<'_> {
             Search::LeaseOut { now_ms } => {
                 rows::all(connection, sql::FIND_LEASE_OUT, params![now_ms, limit], rows::record)
             }
+            Search::Finished { before_ms } => {
+                rows::all(connection, sql::FIND_FINISHED, params![before_ms, limit], rows::record)
+            }
         })
     }
 
@@ -221,6 +224,22 @@ impl Tx for SqliteTx<'_> {
             }
             Ok(())
         })
+    }
+
+    async fn forget(&mut self, runs: &[RunId]) -> Result<(), StoreError> {
+        self.ask(|connection| {
+            for id in runs {
+                connection.prepare_cached(sql::FORGET_EVENTS)?.execute([id.to_string()])?;
+                connection.prepare_cached(sql::FORGET_RUN)?.execute([id.to_string()])?;
+            }
+            Ok(())
+        })
+    }
+
+    async fn note_pass(&mut self, pass: &Pass) -> Result<(), StoreError> {
+        let Pass { task, instance, at_ms, took_ms, seen, done, note } = pass;
+        let of = params![task, instance, at_ms, took_ms, seen.cast_signed(), done.cast_signed(), note];
+        self.ask(|connection| Ok(connection.prepare_cached(sql::NOTE_PASS)?.execute(of).map(drop)?))
     }
 
     async fn append(&mut self, events: &[Event]) -> Result<(), StoreError> {

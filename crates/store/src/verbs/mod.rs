@@ -1,19 +1,29 @@
 //! The verbs: each is one transaction over one or a few runs, the same for either database.
 
+mod answer;
+mod attempt;
 mod cancel;
+mod forget;
 mod job;
 mod log;
+mod one;
 mod start;
 mod submit;
 mod sweep;
+mod task;
 mod work;
 
+pub(crate) use answer::Answer;
+pub(crate) use attempt::{HandBack, Tell};
 pub(crate) use cancel::RequestCancel;
+pub(crate) use forget::{Forget, SweepFinished};
 pub(crate) use job::{EnsureTenant, SaveJob, SetLine};
 pub(crate) use log::AppendEvents;
+pub(crate) use one::{ClaimRun, TakeRun};
 pub(crate) use start::Trigger;
 pub(crate) use submit::{ClaimForScheduling, HandOff, SubmitFailed};
 pub(crate) use sweep::{Expire, SweepHandOffs, SweepLeases, SweepStaleClaims, TakeOver};
+pub(crate) use task::NotePass;
 pub(crate) use work::{Finish, Heartbeat, Take};
 
 use trueup_events::RunId;

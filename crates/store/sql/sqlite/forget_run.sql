@@ -1,0 +1,1 @@
+delete from runs where id = ?1 and finished_at_ms is not null

@@ -1,0 +1,39 @@
+//! Forgetting runs that ended long ago.
+
+use trueup_events::RunId;
+
+use super::now_ms;
+use crate::context::Context;
+use crate::error::StoreError;
+use crate::record::Record;
+use crate::tx::{Search, Tx, Verb};
+
+/// Finds runs that ended so long ago, those not looked at for longest first; it changes only when they were looked at.
+pub(crate) struct SweepFinished {
+    pub(crate) retention_ms: i64,
+    pub(crate) limit: u32,
+}
+
+impl Verb for SweepFinished {
+    type Output = Vec<Record>;
+    const DOING: &'static str = "looking for runs to forget";
+
+    async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<Vec<Record>, StoreError> {
+        let before_ms = now_ms(tx, context).await?.saturating_sub(self.retention_ms);
+        tx.find(Search::Finished { before_ms }, self.limit).await
+    }
+}
+
+/// Deletes runs that have ended, with their events; the audit log keeps what was done.
+pub(crate) struct Forget {
+    pub(crate) runs: Vec<RunId>,
+}
+
+impl Verb for Forget {
+    type Output = ();
+    const DOING: &'static str = "forgetting runs";
+
+    async fn apply<T: Tx>(&self, tx: &mut T, _: &Context) -> Result<(), StoreError> {
+        tx.forget(&self.runs).await
+    }
+}

@@ -42,6 +42,11 @@ impl RunId {
     pub fn workflow_name(&self) -> String {
         format!("r-{self}")
     }
+
+    /// The run that an engine knows by that name, if it is one of ours.
+    pub fn of_workflow(name: &str) -> Option<Self> {
+        name.strip_prefix("r-")?.parse().ok()
+    }
 }
 
 impl FromStr for RunId {

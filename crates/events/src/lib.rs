@@ -3,6 +3,7 @@
 //! An [`Event`] is what the log holds. What it says is one of [`EventType`], each with a payload of its own in [`Payload`],
 //! or a name that producers elsewhere chose.
 
+pub mod attempt;
 pub mod cloudevents;
 pub mod comparison;
 pub mod envelope;

@@ -195,6 +195,11 @@ impl Store {
         ask!(self, backend => backend.to_stop(worker).await)
     }
 
+    /// Whether there is such a run, whosever it is.
+    pub async fn remembers(&self, run_id: RunId) -> Result<bool, StoreError> {
+        ask!(self, backend => backend.remembers(run_id).await)
+    }
+
     /// A revision of a job.
     pub async fn revision(&self, job_id: JobId, revision: u32) -> Result<Option<Job>, StoreError> {
         ask!(self, backend => backend.revision(job_id, revision).await)

@@ -75,6 +75,11 @@ impl Postgres {
         found.first().map(rows::job).transpose()
     }
 
+    pub(crate) async fn remembers(&self, run_id: RunId) -> Result<bool, StoreError> {
+        let found = self.read(|sql| &sql.remembers, &[&key(run_id)]).await?;
+        Ok(found.first().is_some_and(|row| row.get(0)))
+    }
+
     pub(crate) async fn to_stop(&self, worker: &str) -> Result<Vec<RunId>, StoreError> {
         self.read(|sql| &sql.to_stop, &[&worker]).await?.iter().map(rows::run_id).collect()
     }

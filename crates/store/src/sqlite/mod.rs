@@ -167,6 +167,14 @@ impl Sqlite {
         self.readers.read("reading a job", read).await
     }
 
+    pub(crate) async fn remembers(&self, run_id: RunId) -> Result<bool, StoreError> {
+        let read = move |connection: &rusqlite::Connection| {
+            let mut statement = connection.prepare_cached(sql::REMEMBERS)?;
+            Ok(statement.query_row([run_id.to_string()], |row| row.get(0))?)
+        };
+        self.readers.read("looking for a run", read).await
+    }
+
     pub(crate) async fn to_stop(&self, worker: &str) -> Result<Vec<RunId>, StoreError> {
         let worker = worker.to_owned();
         let read = move |connection: &_| rows::all(connection, sql::TO_STOP, [worker], rows::run_id);

@@ -41,6 +41,7 @@ statements! {
     QUEUES = "queues",
     READ_FROM = "read_from",
     READ_FROM_OF_TENANT = "read_from_of_tenant",
+    REMEMBERS = "remembers",
     REVISION = "revision",
     RUN = "run",
     RUN_OF_TENANT = "run_of_tenant",

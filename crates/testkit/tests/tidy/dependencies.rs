@@ -44,14 +44,15 @@ fn uses(file: &Source, folder: &str, kind: &str, name: &str) -> bool {
 }
 
 /// Crates of the workspace that a crate may build on; tests may use any.
-const LAYERS: [(&str, &[&str]); 8] = [
+const LAYERS: [(&str, &[&str]); 9] = [
     ("trueup-compare", &[]),
+    ("trueup-control", &["trueup-events", "trueup-lifecycle", "trueup-store"]),
     ("trueup-events", &[]),
     ("trueup-extract", &[]),
     ("trueup-job", &[]),
     ("trueup-lifecycle", &["trueup-events"]),
     ("trueup-store", &["trueup-events", "trueup-lifecycle"]),
-    ("trueup-cli", &["trueup-compare", "trueup-extract", "trueup-store"]),
+    ("trueup-cli", &["trueup-compare", "trueup-control", "trueup-extract", "trueup-store"]),
     ("trueup-testkit", &[]),
 ];
 

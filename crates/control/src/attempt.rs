@@ -1,0 +1,228 @@
+//! One attempt in a worker's hands: from the lease to the report.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until};
+use tokio_util::sync::CancellationToken;
+use trueup_events::attempt::Assignment;
+use trueup_events::outcome::{Outcome, Reason, RunError};
+use trueup_events::{Payload, Time};
+use trueup_lifecycle::{Fact, Lease, Report, State, classify};
+use trueup_store::{Finish, Record, StoreError, Taken};
+
+use crate::patience::insist;
+use crate::perform::{Perform, Performed, Told};
+use crate::station::Station;
+
+/// How many things an attempt may tell before the store has taken the first of them; it waits then.
+const TOLD_MAX: usize = 256;
+/// How long what was told may wait for more.
+const TELL_INTERVAL: Duration = Duration::from_millis(500);
+
+/// Why an attempt was told to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stop {
+    /// Somebody wants the run to end.
+    Cancel,
+    /// It has had its time.
+    Deadline,
+    /// The worker has to go.
+    Leaving,
+    /// The run has another owner, or an end.
+    LeaseLost,
+}
+
+/// What an attempt needs beside its lease.
+#[derive(Debug)]
+pub(crate) struct Attempt<'a, P> {
+    pub(crate) station: &'a Station<P>,
+    /// Fires when somebody wants the run to end.
+    pub(crate) cancelled: CancellationToken,
+}
+
+impl<P: Perform> Attempt<'_, P> {
+    /// Runs an attempt to its end and reports it.
+    pub(crate) async fn run(self, taken: Taken) {
+        let Taken { lease, record } = taken;
+        let run_id = record.id();
+        match self.attempt(&lease, &record).await {
+            Ok(Some(Finish::Accepted(record))) => {
+                tracing::info!(%run_id, status = %record.run.state.status(), "an attempt has ended");
+            }
+            Ok(Some(Finish::Late(record))) => {
+                tracing::warn!(%run_id, worker = lease.worker(), status = %record.run.state.status(),
+                    "the report was refused: the run had ended already");
+            }
+            Ok(None) => tracing::info!(%run_id, "the run was handed back"),
+            Err(StoreError::Refused(refusal)) => {
+                tracing::warn!(%run_id, worker = lease.worker(), %refusal, "the lease is lost; the result is dropped");
+            }
+            Err(error) => tracing::error!(%run_id, %error, "the run is left to the next sweep"),
+        }
+    }
+
+    async fn attempt(&self, lease: &Lease, record: &Record) -> Result<Option<Finish>, StoreError> {
+        let (job_id, revision) = (record.run.ids.job_id, record.revision);
+        let job =
+            insist(&self.station.stopping, "reading a job", || self.station.store.revision(job_id, revision))
+                .await?;
+        let Some(job) = job else {
+            let error = RunError::new(Reason::InvalidJob, format!("revision {revision} of its job is gone"));
+            return self.finish(lease, Report::Ended(Outcome::Error(error))).await.map(Some);
+        };
+        let attempt = match &record.run.state {
+            State::Running(running) => running.attempt,
+            _ => 1,
+        };
+        let folder = self.station.means.runs_dir.join(record.id().workflow_name());
+        let assignment = Assignment {
+            ids: record.run.ids,
+            job: job.document.document,
+            params: record.params.clone(),
+            requested_at_ms: record.requested_at_ms,
+            breaks_dir: folder.join(attempt.to_string()),
+            memory_bytes: self.station.means.memory_bytes,
+            threads: self.station.means.threads,
+        };
+        let (performed, stop) =
+            self.perform(lease, assignment, deadline(lease, record, self.station.lease)).await;
+        match (performed, stop) {
+            (_, Some(Stop::LeaseLost)) => {
+                // Asked once more, so that what stands is told.
+                self.station.store.heartbeat(lease).await?;
+                Ok(None)
+            }
+            (Performed::Stopped, Some(Stop::Leaving)) => {
+                self.station.store.hand_back(lease.clone()).await.map(|_| None)
+            }
+            (performed, stop) => self.finish(lease, report(performed, stop)).await.map(Some),
+        }
+    }
+
+    async fn finish(&self, lease: &Lease, report: Report) -> Result<Finish, StoreError> {
+        insist(&self.station.stopping, "finishing a run", || {
+            self.station.store.finish(lease.clone(), report.clone())
+        })
+        .await
+    }
+
+    /// Lets the work be done; tells the store what it tells, keeps the lease alive, and stops it when it has to.
+    async fn perform(
+        &self,
+        lease: &Lease,
+        assignment: Assignment,
+        deadline: Instant,
+    ) -> (Performed, Option<Stop>) {
+        let (tell, told) = mpsc::channel(TOLD_MAX);
+        let stop = CancellationToken::new();
+        let work = self.station.performer.perform(assignment, tell, stop.clone());
+        let mut account = Account { told, unsaid: VecDeque::new(), is_open: true };
+        let mut why = None;
+        let beat = self.station.lease / 3;
+        let mut beats = interval_at(Instant::now() + beat, beat);
+        let mut tells = interval_at(Instant::now() + TELL_INTERVAL, TELL_INTERVAL);
+        tells.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut work = std::pin::pin!(work);
+        let performed = loop {
+            let wish = tokio::select! {
+                biased;
+                performed = &mut work => break performed,
+                () = self.cancelled.cancelled(), if why.is_none() => Some(Stop::Cancel),
+                () = sleep_until(deadline), if why.is_none() => Some(Stop::Deadline),
+                () = self.station.stopping.given_up(), if why.is_none() => Some(Stop::Leaving),
+                () = account.listen() => None,
+                _ = beats.tick() => self.say(lease, &mut account, true).await,
+                _ = tells.tick() => self.say(lease, &mut account, false).await,
+            };
+            if let (Some(wish), true) = (wish, why.is_none() || wish == Some(Stop::LeaseLost)) {
+                why = Some(wish);
+                stop.cancel();
+            }
+        };
+        account.drain().await;
+        if why != Some(Stop::LeaseLost) {
+            why = self.say(lease, &mut account, false).await.filter(|stop| *stop == Stop::LeaseLost).or(why);
+        }
+        (performed, why)
+    }
+
+    /// Tells the store what there is to tell; what it says back may be a reason to stop.
+    async fn say(&self, lease: &Lease, account: &mut Account, is_beat: bool) -> Option<Stop> {
+        if account.unsaid.is_empty() && !is_beat {
+            return None;
+        }
+        let told: Vec<(Time, Payload)> =
+            account.unsaid.iter().cloned().map(|told| (told.time, told.payload)).collect();
+        let count = told.len();
+        match self.station.store.tell(lease, told).await {
+            Ok(cancel) => {
+                account.unsaid.drain(..count);
+                cancel.map(|_| Stop::Cancel)
+            }
+            Err(StoreError::Refused(_) | StoreError::NoSuchRun(_)) => Some(Stop::LeaseLost),
+            Err(error) => {
+                // The work goes on: should the lease run out meanwhile, the store says so when it is back.
+                tracing::warn!(run_id = %lease.run_id(), %error, "the store did not hear how a run goes on");
+                None
+            }
+        }
+    }
+}
+
+/// What an attempt has told and the store has not taken yet.
+struct Account {
+    told: mpsc::Receiver<Told>,
+    unsaid: VecDeque<Told>,
+    is_open: bool,
+}
+
+impl Account {
+    /// Takes the next thing that is told; waits for ever when there can be none, or too much waits already.
+    async fn listen(&mut self) {
+        if !self.is_open || self.unsaid.len() >= TOLD_MAX {
+            return std::future::pending().await;
+        }
+        match self.told.recv().await {
+            Some(told) => self.unsaid.push_back(told),
+            None => self.is_open = false,
+        }
+    }
+
+    /// Takes all that was told before the work ended.
+    async fn drain(&mut self) {
+        while let Some(told) = self.told.recv().await {
+            self.unsaid.push_back(told);
+        }
+    }
+}
+
+/// When the run has had its time, by this machine's clock; how long that is, the store's has said.
+fn deadline(lease: &Lease, record: &Record, lease_time: Duration) -> Instant {
+    let State::Running(running) = &record.run.state else { return Instant::now() };
+    let lease_ms: i64 = lease_time.as_millis().try_into().unwrap_or(i64::MAX);
+    let taken_at_ms = running.lease_until_ms.saturating_sub(lease_ms);
+    let left_ms = lease.deadline_at_ms().saturating_sub(taken_at_ms).max(0);
+    Instant::now() + Duration::from_millis(left_ms.cast_unsigned())
+}
+
+/// What is reported of an attempt that ended.
+fn report(performed: Performed, stop: Option<Stop>) -> Report {
+    match (performed, stop) {
+        (Performed::Ended(outcome), _) => Report::Ended(outcome),
+        (Performed::Stopped | Performed::Died { .. }, Some(Stop::Deadline)) => {
+            Report::Ended(Outcome::Error(classify(&[Fact::DeadlinePassed])))
+        }
+        (Performed::Stopped, _) | (Performed::Died { .. }, Some(_)) => Report::Stopped,
+        (Performed::Died { facts, last_words }, None) => {
+            let error = classify(&facts);
+            let said = if last_words.is_empty() { "" } else { "; its last words: " };
+            let message = format!("{}{said}{last_words}", error.message());
+            Report::Ended(Outcome::Error(match error.reason() {
+                Some(reason) => RunError::new(reason, message),
+                None => RunError::of_code(error.code(), message),
+            }))
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! The sweeps: what they find, they ask the engine about, and they call lost only what is.
+
+mod claims;
+mod hand_offs;
+mod leases;
+mod misses;
+mod retention;
+
+pub(crate) use claims::{StaleClaims, Waiting};
+pub(crate) use hand_offs::HandOffs;
+pub(crate) use leases::Leases;
+pub(crate) use misses::Misses;
+pub(crate) use retention::{Orphans, Retention};
+
+use trueup_store::{Record, StoreError};
+
+/// Lets a pass go on to the next run when this one went on without it; only a fault of the store ends the pass.
+fn settled(record: &Record, looked: Result<bool, StoreError>) -> Result<bool, StoreError> {
+    match looked {
+        Err(StoreError::Refused(refusal)) => {
+            tracing::info!(run_id = %record.id(), %refusal, "the run went on without the sweep");
+            Ok(false)
+        }
+        looked => looked,
+    }
+}

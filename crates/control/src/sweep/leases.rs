@@ -1,0 +1,101 @@
+//! Leases that ran out: the engine is asked what became of the run, before it is called lost.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+use trueup_lifecycle::State;
+use trueup_store::{Record, StoreError};
+
+use super::Misses;
+use super::hand_offs::is_well;
+use crate::engine::{Answer, Engine};
+use crate::executor::Executor;
+use crate::task::{Tally, Task};
+
+/// Ends or retries what was lost.
+pub(crate) struct Leases<E> {
+    pub(crate) executor: Arc<Executor<E>>,
+    pub(crate) batch: u32,
+    pub(crate) misses: Misses,
+    pub(crate) lease: Duration,
+    pub(crate) store_was_away: StoreWasAway,
+}
+
+impl<E: Engine> Leases<E> {
+    async fn look(&self, record: &Record) -> Result<bool, StoreError> {
+        let Executor { store, engine, name, .. } = &*self.executor;
+        let is_lost = match engine.ask(record).await {
+            Answer::NotFound => {
+                self.misses.count(record) >= engine.misses_until_lost() && is_well(&**engine).await
+            }
+            Answer::Ended(report) => {
+                self.misses.forget(record);
+                return store.answer(record.id(), name, report).await.map(|_| true);
+            }
+            Answer::Running => {
+                self.misses.forget(record);
+                false
+            }
+            Answer::Expired | Answer::ProbeError(_) => false,
+        };
+        if is_lost || is_past_deadline(record) {
+            self.misses.forget(record);
+            if let Err(error) = engine.cancel(record).await {
+                tracing::warn!(run_id = %record.id(), %error, "a run that is over may still be with the engine");
+            }
+            return store.expire(record.id(), name).await.map(|_| true);
+        }
+        Ok(false)
+    }
+}
+
+impl<E: Engine> Task for Leases<E> {
+    const NAME: &'static str = "leases";
+
+    async fn pass(&self) -> Result<Tally, StoreError> {
+        let mut tally = Tally::default();
+        let found = self.executor.store.sweep_leases(self.batch).await;
+        if let Err(error) = &found {
+            self.store_was_away.note(error);
+        }
+        let found = found?;
+        // While the store was away no worker could be heard of: they are given a lease's time to show that they live.
+        if self.store_was_away.within(self.lease) {
+            let note = Some("the store was away; workers have a lease's time to be heard of".to_owned());
+            return Ok(Tally { seen: found.len() as u64, done: 0, note });
+        }
+        for record in found {
+            if self.executor.stopping.has_begun() {
+                break;
+            }
+            tally.seen += 1;
+            tally.done += u64::from(super::settled(&record, self.look(&record).await)?);
+        }
+        Ok(tally)
+    }
+}
+
+/// The lease is not prolonged past the deadline, so that whatever the engine says a run ends a lease's time after it.
+fn is_past_deadline(record: &Record) -> bool {
+    matches!(&record.run.state, State::Running(running) if running.lease_until_ms >= running.deadline_at_ms)
+}
+
+/// When the store last did not answer.
+#[derive(Debug, Default)]
+pub(crate) struct StoreWasAway {
+    at: Mutex<Option<Instant>>,
+}
+
+impl StoreWasAway {
+    fn note(&self, error: &StoreError) {
+        if error.is_passing() {
+            *self.at.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        }
+    }
+
+    fn within(&self, time: Duration) -> bool {
+        let at = *self.at.lock().unwrap_or_else(PoisonError::into_inner);
+        at.is_some_and(|at| at.elapsed() < time)
+    }
+}

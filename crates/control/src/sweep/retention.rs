@@ -1,0 +1,90 @@
+//! Retention: what ended long ago is deleted, the engine's record first and the row last.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use trueup_events::RunId;
+use trueup_store::{Store, StoreError};
+
+use crate::engine::Engine;
+use crate::stopping::Stopping;
+use crate::task::{Tally, Task};
+
+/// Forgets runs that ended longer ago than they are kept.
+pub(crate) struct Retention<E> {
+    pub(crate) store: Arc<Store>,
+    pub(crate) engine: Arc<E>,
+    pub(crate) stopping: Stopping,
+    pub(crate) kept_for: Duration,
+    pub(crate) batch: u32,
+}
+
+impl<E: Engine> Task for Retention<E> {
+    const NAME: &'static str = "retention";
+
+    async fn pass(&self) -> Result<Tally, StoreError> {
+        let mut tally = Tally::default();
+        while !self.stopping.has_begun() {
+            let found = self.store.sweep_finished(millis(self.kept_for), self.batch).await?;
+            let mut deleted = Vec::new();
+            for record in &found {
+                let id = record.id();
+                match self.engine.delete(&id.workflow_name()).await {
+                    Ok(()) => deleted.push(id),
+                    Err(error) => tally.note = Some(format!("{id}: {error}")),
+                }
+            }
+            tally.seen += found.len() as u64;
+            tally.done += deleted.len() as u64;
+            let is_last = deleted.len() < self.batch as usize;
+            self.store.forget(deleted).await?;
+            if is_last {
+                break;
+            }
+        }
+        Ok(tally)
+    }
+}
+
+/// Deletes what the engine keeps of runs that nobody remembers.
+pub(crate) struct Orphans<E> {
+    pub(crate) store: Arc<Store>,
+    pub(crate) engine: Arc<E>,
+    pub(crate) stopping: Stopping,
+    pub(crate) kept_for: Duration,
+    pub(crate) batch: u32,
+}
+
+impl<E: Engine> Task for Orphans<E> {
+    const NAME: &'static str = "orphans";
+
+    async fn pass(&self) -> Result<Tally, StoreError> {
+        let mut tally = Tally::default();
+        let mut after: Option<String> = None;
+        while !self.stopping.has_begun() {
+            let kept = match self.engine.list(after.as_deref(), self.batch as usize).await {
+                Ok(kept) => kept,
+                Err(error) => return Ok(Tally { note: Some(error.to_string()), ..tally }),
+            };
+            let Some(last) = kept.last() else { break };
+            after = Some(last.name.clone());
+            for record in kept {
+                tally.seen += 1;
+                let is_old = record.ended_ms_ago.is_some_and(|age| age > millis(self.kept_for));
+                let Some(run_id) = RunId::of_workflow(&record.name).filter(|_| is_old) else { continue };
+                if self.store.remembers(run_id).await? {
+                    continue;
+                }
+                match self.engine.delete(&record.name).await {
+                    Ok(()) => tally.done += 1,
+                    Err(error) => tally.note = Some(format!("{}: {error}", record.name)),
+                }
+            }
+        }
+        Ok(tally)
+    }
+}
+
+fn millis(time: Duration) -> i64 {
+    time.as_millis().try_into().unwrap_or(i64::MAX)
+}

@@ -1,0 +1,131 @@
+//! Background tasks: each looks at the store, does what is to be done, and leaves a report.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+use trueup_store::{Pass, Store, StoreError};
+
+use crate::patience::Patience;
+use crate::stopping::Stopping;
+
+/// What one pass came to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    /// How many it looked at.
+    pub(crate) seen: u64,
+    /// How many of them it changed something of.
+    pub(crate) done: u64,
+    /// Why it left the rest.
+    pub(crate) note: Option<String>,
+}
+
+/// Something that is done again and again; it takes no input, so that it may run twice, and on two machines.
+pub(crate) trait Task: Send + Sync + 'static {
+    /// What it is called in reports.
+    const NAME: &'static str;
+
+    /// Looks, and does what is to be done.
+    fn pass(&self) -> impl Future<Output = Result<Tally, StoreError>> + Send;
+}
+
+/// When a task is done again.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rhythm {
+    /// After so long, at the latest.
+    pub(crate) interval: Option<Duration>,
+    /// Whether also whenever the store has changed.
+    pub(crate) on_change: bool,
+}
+
+/// Where and by whom tasks are done.
+#[derive(Debug, Clone)]
+pub(crate) struct Background {
+    pub(crate) store: Arc<Store>,
+    pub(crate) instance: String,
+    pub(crate) stopping: Stopping,
+}
+
+impl Background {
+    /// Does a task until everything stops.
+    pub(crate) fn start(&self, task: impl Task, rhythm: Rhythm) {
+        let background = self.clone();
+        self.stopping.spawn(async move { background.repeat(task, rhythm).await });
+    }
+
+    async fn repeat<T: Task>(&self, task: T, rhythm: Rhythm) {
+        let mut changes = self.store.changes();
+        let mut patience = Patience::default();
+        let mut last = Report::default();
+        while !self.stopping.has_begun() {
+            changes.mark_unchanged();
+            let started = Instant::now();
+            match task.pass().await {
+                Ok(tally) => {
+                    patience = Patience::default();
+                    last.note::<T>(self, tally, started).await;
+                }
+                Err(error) => {
+                    tracing::warn!(task = T::NAME, %error, "a pass could not be finished; trying again");
+                    patience.wait(&self.stopping).await;
+                    continue;
+                }
+            }
+            tokio::select! {
+                changed = changes.changed(), if rhythm.on_change => {
+                    if changed.is_err() {
+                        // The store is closing, and everything with it.
+                        return;
+                    }
+                }
+                () = pause(rhythm.interval) => {}
+                () = self.stopping.begun() => {}
+            }
+        }
+    }
+}
+
+/// Waits so long, or for ever.
+async fn pause(interval: Option<Duration>) {
+    match interval {
+        Some(interval) => tokio::time::sleep(interval).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// How long a report stands before the same is reported again: what is done at every change would otherwise be mostly reports.
+const REPORT_INTERVAL: Duration = Duration::from_secs(10);
+
+/// When a task last reported.
+#[derive(Default)]
+struct Report {
+    at: Option<Instant>,
+    unreported: Tally,
+}
+
+impl Report {
+    /// Reports a pass; those that follow at once are reported together.
+    async fn note<T: Task>(&mut self, background: &Background, tally: Tally, started: Instant) {
+        self.unreported.seen += tally.seen;
+        self.unreported.done += tally.done;
+        self.unreported.note = tally.note.or_else(|| self.unreported.note.take());
+        if self.at.is_some_and(|at| at.elapsed() < REPORT_INTERVAL) {
+            return;
+        }
+        let Tally { seen, done, note } = std::mem::take(&mut self.unreported);
+        self.at = Some(Instant::now());
+        let pass = Pass {
+            task: T::NAME.to_owned(),
+            instance: background.instance.clone(),
+            at_ms: 0,
+            took_ms: started.elapsed().as_millis().try_into().unwrap_or(i64::MAX),
+            seen,
+            done,
+            note,
+        };
+        // The next pass reports again.
+        if let Err(error) = background.store.note_pass(pass).await {
+            tracing::warn!(task = T::NAME, %error, "a report was not written");
+        }
+    }
+}

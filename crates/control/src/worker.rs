@@ -1,0 +1,138 @@
+//! The worker: takes runs that were handed off, and runs as many at once as it has places.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{Semaphore, watch};
+use tokio_util::sync::CancellationToken;
+use trueup_events::RunId;
+use trueup_store::{StoreError, Taken};
+
+use crate::attempt::Attempt;
+use crate::patience::Patience;
+use crate::perform::Perform;
+use crate::station::Station;
+
+/// How often a worker looks for work that it was not told of.
+const LOOK_INTERVAL: Duration = Duration::from_secs(15);
+
+/// A worker with so many places.
+#[derive(Debug)]
+pub(crate) struct Worker<P> {
+    station: Station<P>,
+    places: u32,
+    free: Arc<Semaphore>,
+    /// The attempts under way, and what tells each that its run is to end.
+    under_way: Mutex<HashMap<RunId, CancellationToken>>,
+}
+
+impl<P: Perform> Worker<P> {
+    pub(crate) fn new(station: Station<P>, places: u32) -> Self {
+        let free = Arc::new(Semaphore::new(places as usize));
+        Self { station, places, free, under_way: Mutex::default() }
+    }
+
+    /// Works until everything stops, and what is under way has ended.
+    pub(crate) async fn work(self: Arc<Self>) {
+        tokio::select! {
+            () = self.watch_cancels() => {}
+            () = self.take_while_wanted() => {}
+        }
+    }
+
+    async fn take_while_wanted(self: &Arc<Self>) {
+        let mut changes = self.station.store.changes();
+        let mut patience = Patience::default();
+        while !self.station.stopping.has_begun() {
+            match self.take().await {
+                Ok(0) => self.rest(&mut changes).await,
+                Ok(_) => patience = Patience::default(),
+                Err(error) => {
+                    tracing::warn!(worker = self.station.name, %error, "no runs could be taken; trying again");
+                    patience.wait(&self.station.stopping).await;
+                }
+            }
+        }
+        // All places are free again when the last attempt has ended.
+        drop(self.free.acquire_many(self.places).await);
+    }
+
+    /// Takes as many runs as there are places, once there is one.
+    async fn take(self: &Arc<Self>) -> Result<usize, StoreError> {
+        let place = tokio::select! {
+            place = self.free.acquire() => place,
+            () = self.station.stopping.begun() => return Ok(0),
+        };
+        drop(place);
+        let taken = self
+            .station
+            .store
+            .take(&self.station.name, self.free.available_permits().try_into().unwrap_or(u32::MAX))
+            .await?;
+        let count = taken.len();
+        for taken in taken {
+            self.begin(taken);
+        }
+        Ok(count)
+    }
+
+    /// Waits until there may be something to take.
+    async fn rest(&self, changes: &mut watch::Receiver<u64>) {
+        tokio::select! {
+            changed = changes.changed() => {
+                if changed.is_err() {
+                    // The store is closing, and everything with it.
+                    self.station.stopping.begun().await;
+                }
+            }
+            () = tokio::time::sleep(LOOK_INTERVAL) => {}
+            () = self.station.stopping.begun() => {}
+        }
+    }
+
+    /// Runs an attempt beside the others.
+    fn begin(self: &Arc<Self>, taken: Taken) {
+        // There is one: only this worker's own loop takes them, and it asked for no more runs than there were.
+        let place = Arc::clone(&self.free).try_acquire_owned();
+        let worker = Arc::clone(self);
+        self.station.stopping.spawn(async move {
+            worker.attempt(taken).await;
+            drop(place);
+        });
+    }
+
+    /// Runs an attempt to its end.
+    pub(crate) async fn attempt(&self, taken: Taken) {
+        let (run_id, cancelled) = (taken.record.id(), CancellationToken::new());
+        self.under_way().insert(run_id, cancelled.clone());
+        Attempt { station: &self.station, cancelled }.run(taken).await;
+        self.under_way().remove(&run_id);
+    }
+
+    /// Tells attempts when somebody wants their run to end; ends only with the store.
+    pub(crate) async fn watch_cancels(&self) {
+        let mut changes = self.station.store.changes();
+        while changes.changed().await.is_ok() {
+            if self.under_way().is_empty() {
+                continue;
+            }
+            match self.station.store.to_stop(&self.station.name).await {
+                Ok(runs) => {
+                    let under_way = self.under_way();
+                    runs.iter().filter_map(|run| under_way.get(run)).for_each(CancellationToken::cancel);
+                }
+                // A heartbeat brings the wish as well.
+                Err(error) => {
+                    tracing::warn!(worker = self.station.name, %error, "could not look for cancels");
+                }
+            }
+        }
+        std::future::pending::<()>().await;
+    }
+
+    fn under_way(&self) -> std::sync::MutexGuard<'_, HashMap<RunId, CancellationToken>> {
+        // A map cannot be left half-changed by a panic elsewhere.
+        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,1 @@
+select exists (select from trueup.runs where id = $1)

@@ -7,6 +7,7 @@ mod audit;
 mod columns;
 mod context;
 mod error;
+pub mod fail_point;
 mod place;
 mod postgres;
 mod record;

@@ -26,6 +26,7 @@ use self::sequencer::Sequencer;
 use self::tx::PgTx;
 use crate::context::{Context, Options};
 use crate::error::StoreError;
+use crate::fail_point::{self, Boundary};
 use crate::place::Role;
 use crate::tx::Verb;
 
@@ -90,14 +91,17 @@ impl Postgres {
     /// Tries a verb once; of one that fails nothing is kept, unless the connection broke while it was committing: then nobody can tell, and it is away.
     async fn attempt<V: Verb>(&self, verb: &V) -> Result<V::Output, StoreError> {
         let lent = self.pool.lend(V::DOING).await?;
+        fail_point::reach::<V>(Boundary::Before);
         let attempt = async {
             let mut tx = PgTx::new(&lent.connection, V::DOING);
             let output = verb.apply(&mut tx, &self.context).await?;
+            fail_point::reach::<V>(Boundary::BeforeCommit);
             tx.commit().await.map(|has_told| (output, has_told))
         };
         let no_answer = || StoreError::Away { doing: V::DOING, problem: "no answer".to_owned() };
         match timeout(PATIENCE, attempt).await.map_err(|_| no_answer())? {
             Ok((output, has_told)) => {
+                fail_point::reach::<V>(Boundary::AfterCommit);
                 self.pool.give_back(lent);
                 // Audit entries alone are linked with the next events, or by the next look: nobody waits for them.
                 if has_told {

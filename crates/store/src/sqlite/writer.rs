@@ -18,6 +18,7 @@ use super::error::kind;
 use super::tx::SqliteTx;
 use crate::context::Context;
 use crate::error::StoreError;
+use crate::fail_point::{self, Boundary};
 use crate::tx::Verb;
 
 /// How many verbs one commit takes.
@@ -45,6 +46,7 @@ struct Question<V: Verb> {
 
 impl<V: Verb> Asked for Question<V> {
     fn apply(&mut self, connection: &mut Connection, context: &Context) -> Result<(), StoreError> {
+        fail_point::reach::<V>(Boundary::Before);
         let mut tx = SqliteTx { connection, doing: V::DOING };
         let applied = pin!(self.verb.apply(&mut tx, context));
         let outcome = match applied.poll(&mut std::task::Context::from_waker(Waker::noop())) {
@@ -54,6 +56,7 @@ impl<V: Verb> Asked for Question<V> {
                 Err(StoreError::Failed { doing: V::DOING, problem })
             }
         };
+        fail_point::reach::<V>(Boundary::BeforeCommit);
         let failure = outcome.as_ref().err().cloned();
         self.outcome = Some(outcome);
         failure.map_or(Ok(()), Err)
@@ -63,7 +66,10 @@ impl<V: Verb> Asked for Question<V> {
         let answer = match uncommitted {
             // Even a refusal, which may rest on what another verb would have changed.
             Some(error) => Err(error.clone()),
-            None => self.outcome.unwrap_or_else(|| Err(stopped(V::DOING))),
+            None => {
+                fail_point::reach::<V>(Boundary::AfterCommit);
+                self.outcome.unwrap_or_else(|| Err(stopped(V::DOING)))
+            }
         };
         // Who asked may have gone away; what was committed stands all the same.
         drop(self.reply.send(answer));

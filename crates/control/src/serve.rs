@@ -54,9 +54,9 @@ fn execute<E: Engine>(
         Background { store: Arc::clone(store), instance: name.to_owned(), stopping: stopping.clone() };
     let sweep = Rhythm { interval: reconcile_interval, on_change: false };
     let own = || Arc::clone(&executor);
-    let waiting = Waiting { executor: own(), batch };
+    let waiting = Waiting { executor: own(), batch, has_started: AtomicBool::new(false) };
     background.start(waiting, Rhythm { on_change: true, ..sweep });
-    background.start(StaleClaims { executor: own(), batch, has_started: AtomicBool::new(false) }, sweep);
+    background.start(StaleClaims { executor: own(), batch }, sweep);
     background.start(HandOffs { executor: own(), batch, misses: Misses::default() }, sweep);
     // A lost worker is no lost start: that it is noticed does not depend on the sweep for those.
     let rhythm = Rhythm { interval: Some(lease / 3), on_change: false };

@@ -175,6 +175,11 @@ impl Store {
         self.transact(verbs::Forget { runs }).await
     }
 
+    /// The time that leases and deadlines are judged by, in milliseconds since 1970.
+    pub async fn now_ms(&self) -> Result<i64, StoreError> {
+        self.transact(verbs::Now).await
+    }
+
     /// Keeps the report of a background task's last pass.
     pub async fn note_pass(&self, pass: Pass) -> Result<(), StoreError> {
         self.transact(verbs::NotePass { pass }).await

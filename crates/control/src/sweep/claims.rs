@@ -3,61 +3,67 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use trueup_store::StoreError;
+use trueup_store::{Claimed, StoreError};
 
 use crate::engine::Engine;
 use crate::executor::Executor;
 use crate::task::{Tally, Task};
 
-/// Claims and submits what waits, whether or not anybody said so.
+/// Claims and submits what waits, whether or not anybody said so; at first what it had claimed before it was started anew, which it cannot remember.
 pub(crate) struct Waiting<E> {
     pub(crate) executor: Arc<Executor<E>>,
     pub(crate) batch: u32,
+    /// Whether what it had claimed in an earlier life is dealt with: until then it makes no claims that could be taken for those.
+    pub(crate) has_started: AtomicBool,
 }
 
 impl<E: Engine> Task for Waiting<E> {
     const NAME: &'static str = "executor";
 
     async fn pass(&self) -> Result<Tally, StoreError> {
-        let executor = &self.executor;
+        let Executor { store, name, .. } = &*self.executor;
         let mut tally = Tally::default();
-        while !executor.stopping.has_begun() {
-            let claimed = executor.store.claim_for_scheduling(&executor.name, self.batch).await?;
-            if claimed.is_empty() {
-                break;
-            }
-            tally.seen += claimed.len() as u64;
-            tally.done += claimed.len() as u64;
-            executor.submit_all(claimed).await;
+        if !self.has_started.load(Ordering::Relaxed) {
+            let own = || store.sweep_stale_claims(name, true, self.batch);
+            submit(&self.executor, &mut tally, own).await?;
+            self.has_started.store(true, Ordering::Relaxed);
         }
+        submit(&self.executor, &mut tally, || store.claim_for_scheduling(name, self.batch)).await?;
         Ok(tally)
     }
 }
 
-/// Takes over claims whose executor was not heard of again; at the start those in its own name, too, which it cannot remember.
+/// Takes over claims whose executor was not heard of again.
 pub(crate) struct StaleClaims<E> {
     pub(crate) executor: Arc<Executor<E>>,
     pub(crate) batch: u32,
-    pub(crate) has_started: AtomicBool,
 }
 
 impl<E: Engine> Task for StaleClaims<E> {
     const NAME: &'static str = "stale-claims";
 
     async fn pass(&self) -> Result<Tally, StoreError> {
-        let executor = &self.executor;
+        let Executor { store, name, .. } = &*self.executor;
         let mut tally = Tally::default();
-        while !executor.stopping.has_begun() {
-            let own = !self.has_started.load(Ordering::Relaxed);
-            let claimed = executor.store.sweep_stale_claims(&executor.name, own, self.batch).await?;
-            if claimed.is_empty() {
-                self.has_started.store(true, Ordering::Relaxed);
-                break;
-            }
-            tally.seen += claimed.len() as u64;
-            tally.done += claimed.len() as u64;
-            executor.submit_all(claimed).await;
-        }
+        submit(&self.executor, &mut tally, || store.sweep_stale_claims(name, false, self.batch)).await?;
         Ok(tally)
     }
+}
+
+/// Submits what is claimed until nothing is left to claim.
+async fn submit<E: Engine, F: Future<Output = Result<Vec<Claimed>, StoreError>>>(
+    executor: &Executor<E>,
+    tally: &mut Tally,
+    claim: impl Fn() -> F,
+) -> Result<(), StoreError> {
+    while !executor.stopping.has_begun() {
+        let claimed = claim().await?;
+        if claimed.is_empty() {
+            break;
+        }
+        tally.seen += claimed.len() as u64;
+        tally.done += claimed.len() as u64;
+        executor.submit_all(claimed).await;
+    }
+    Ok(())
 }

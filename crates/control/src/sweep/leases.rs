@@ -39,7 +39,8 @@ impl<E: Engine> Leases<E> {
             }
             Answer::Expired | Answer::ProbeError(_) => false,
         };
-        if is_lost || is_past_deadline(record) {
+        // Whatever the engine says: nothing is waited for past its deadline.
+        if is_lost || store.now_ms().await? >= deadline_at_ms(record) {
             self.misses.forget(record);
             if let Err(error) = engine.cancel(record).await {
                 tracing::warn!(run_id = %record.id(), %error, "a run that is over may still be with the engine");
@@ -76,9 +77,11 @@ impl<E: Engine> Task for Leases<E> {
     }
 }
 
-/// The lease is not prolonged past the deadline, so that whatever the engine says a run ends a lease's time after it.
-fn is_past_deadline(record: &Record) -> bool {
-    matches!(&record.run.state, State::Running(running) if running.lease_until_ms >= running.deadline_at_ms)
+fn deadline_at_ms(record: &Record) -> i64 {
+    match &record.run.state {
+        State::Running(running) => running.deadline_at_ms,
+        _ => i64::MAX,
+    }
 }
 
 /// When the store last did not answer.

@@ -2,57 +2,99 @@
 
 use std::time::Duration;
 
-use trueup_events::EventType::*;
-use trueup_lifecycle::{Policy, Status};
+use serde_json::json;
+use trueup_events::EventType;
+use trueup_events::outcome::{ErrorCode, Outcome};
+use trueup_lifecycle::{Ending, Policy, State, Status};
 
-use crate::system::System;
+use crate::system::{Server, System};
+
+/// How long what is under way may take to end.
+const GRACE: Duration = Duration::from_secs(8);
 
 pub(crate) async fn a_run_is_executed_and_told_of(system: System) {
-    let stopping = system.serve("one", 2);
+    let stopping = system.serve(Server::BUSY);
     let run_id = system.trigger("match", Policy::default()).await;
     system.reaches(run_id, Status::Completed).await;
-    let told = system.told(run_id).await;
     let expected = [
-        Triggered,
-        ExecutionRequested,
-        Queued,
-        ExecutionScheduled,
-        ExecutionStatusChanged,
-        StageStarted,
-        Completed,
-        Finalised,
-        ExecutionStatusChanged,
-        ExecutionCompleted,
+        EventType::Triggered,
+        EventType::ExecutionRequested,
+        EventType::Queued,
+        EventType::ExecutionScheduled,
+        EventType::ExecutionStatusChanged,
+        EventType::StageStarted,
+        EventType::Completed,
+        EventType::Finalised,
+        EventType::ExecutionStatusChanged,
+        EventType::ExecutionCompleted,
     ];
-    assert_eq!(told, expected);
-    stopping.finish(Duration::from_secs(8)).await;
+    assert_eq!(system.told(run_id).await, expected);
+    stopping.finish(GRACE).await;
+}
+
+pub(crate) async fn a_failure_that_would_come_again_is_not_retried(system: System) {
+    let stopping = system.serve(Server::BUSY);
+    let run_id = system.trigger("fail", Policy { retries: 3, ..Policy::default() }).await;
+    system.reaches(run_id, Status::Failed).await;
+    assert_eq!(system.count(run_id, EventType::Errored).await, 1);
+    stopping.finish(GRACE).await;
+}
+
+pub(crate) async fn an_attempt_that_dies_is_tried_again(system: System) {
+    let stopping = system.serve(Server::BUSY);
+    let run_id = system.trigger("die", Policy { retries: 2, ..Policy::default() }).await;
+    let record = system.reaches(run_id, Status::Failed).await;
+    let State::Finished(finished) = &record.run.state else { panic!("{record:?}") };
+    let Ending::Concluded(Outcome::Error(error)) = &finished.ending else { panic!("{record:?}") };
+    assert_eq!(error.code(), ErrorCode::Crashed);
+    assert_eq!(error.message(), "the process was ended by signal 9; its last words: ouch");
+    assert_eq!(system.count(run_id, EventType::Errored).await, 3);
+    assert_eq!(system.count(run_id, EventType::Finalised).await, 1);
+    stopping.finish(GRACE).await;
 }
 
 pub(crate) async fn a_cancel_stops_a_running_attempt(system: System) {
-    let stopping = system.serve("one", 1);
+    let stopping = system.serve(Server::BUSY);
     let run_id = system.trigger("wait", Policy::default()).await;
     system.reaches(run_id, Status::Running).await;
     system.store.request_cancel(system.tenant_id, run_id, "ann", Some("too slow")).await.unwrap();
     system.reaches(run_id, Status::Cancelled).await;
-    let told = system.told(run_id).await;
-    assert!(
-        told.contains(&CancelRequested) && told.contains(&Cancelled) && !told.contains(&Finalised),
-        "{told:?}"
-    );
-    stopping.finish(Duration::from_secs(8)).await;
+    assert_eq!(system.count(run_id, EventType::CancelRequested).await, 1);
+    assert_eq!(system.count(run_id, EventType::Cancelled).await, 1);
+    assert_eq!(system.count(run_id, EventType::Finalised).await, 0);
+    stopping.finish(GRACE).await;
 }
 
 pub(crate) async fn a_run_past_its_deadline_times_out(system: System) {
-    let stopping = system.serve("one", 1);
+    let stopping = system.serve(Server::BUSY);
     let run_id = system.trigger("wait", Policy { deadline_ms: 50, retries: 3 }).await;
     system.reaches(run_id, Status::Timeout).await;
-    stopping.finish(Duration::from_secs(8)).await;
+    stopping.finish(GRACE).await;
 }
 
 pub(crate) async fn stopping_hands_back_what_is_under_way(system: System) {
-    let stopping = system.serve("one", 1);
+    let stopping = system.serve(Server::BUSY);
     let run_id = system.trigger("wait", Policy::default()).await;
     system.reaches(run_id, Status::Running).await;
     stopping.finish(Duration::ZERO).await;
-    system.reaches(run_id, Status::Scheduled).await;
+    let record = system.reaches(run_id, Status::Scheduled).await;
+    let State::Scheduled(scheduled) = &record.run.state else { panic!("{record:?}") };
+    assert_eq!(scheduled.attempt, 1, "it is the same attempt");
+}
+
+pub(crate) async fn what_the_caller_wrote_names_nobody(system: System) {
+    let stopping = system.serve(Server::BUSY);
+    let other = system.trigger("wait", Policy::default()).await;
+    let stranger = system.store.tenant("stranger").await.unwrap();
+    system.save_job("match", "default", Policy::default()).await;
+    let mut new = system.new_run("match");
+    new.params = json!({ "run_id": other.to_string(), "tenant_id": stranger.to_string(), "job_id": "wait" });
+    let run_id = system.store.trigger(new).await.unwrap();
+    system.reaches(run_id, Status::Completed).await;
+    let events = system.store.events_of(run_id, 0, 100).await.unwrap();
+    let stage = events.iter().find(|event| event.name.event_type() == Some(EventType::StageStarted)).unwrap();
+    assert_eq!(stage.tenant_id, system.tenant_id);
+    assert_eq!(stage.data["stage_name"], format!("of {}", system.tenant_id));
+    assert_eq!(system.reaches(other, Status::Running).await.run.cancel, None);
+    stopping.finish(Duration::ZERO).await;
 }

@@ -3,6 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod lives;
+mod races;
+mod script;
+mod starts;
+mod sweeps;
 mod system;
 
 /// Makes a test of each case for each database.
@@ -26,7 +30,24 @@ macro_rules! on_both {
 
 on_both! {
     lives::a_run_is_executed_and_told_of,
+    lives::a_failure_that_would_come_again_is_not_retried,
+    lives::an_attempt_that_dies_is_tried_again,
     lives::a_cancel_stops_a_running_attempt,
     lives::a_run_past_its_deadline_times_out,
     lives::stopping_hands_back_what_is_under_way,
+    lives::what_the_caller_wrote_names_nobody,
+    starts::what_was_committed_before_anybody_listened_is_started,
+    starts::a_claim_whose_executor_is_gone_is_taken_over,
+    starts::a_claim_of_ones_own_is_taken_up_at_once,
+    starts::a_poison_start_fails_and_holds_up_nobody,
+    starts::dead_entries_do_not_starve_a_live_one,
+    starts::four_executors_start_each_run_once,
+    sweeps::a_silent_run_is_what_its_engine_says,
+    sweeps::not_to_know_is_not_to_be_lost,
+    sweeps::an_engine_that_is_not_well_loses_nothing,
+    sweeps::a_lost_run_is_retried_if_its_job_says_so,
+    sweeps::a_hand_off_that_the_engine_forgot_is_submitted_again,
+    sweeps::what_is_old_is_forgotten_and_what_lives_is_not,
+    races::a_thousand_cancels_at_random_moments,
+    races::a_queue_runs_no_more_than_it_may_and_in_order,
 }

@@ -1,22 +1,24 @@
 //! A store with servers on it, whose attempts do what their job says.
 
-use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use trueup_control::{Local, Means, Perform, Performed, Roles, Settings, Station, Stopping, Told};
+use trueup_control::{Means, Perform, Performed, Roles, Settings, Station, Stopping, Told};
 use trueup_events::attempt::Assignment;
 use trueup_events::outcome::{Outcome, Reason, RunError, Verdict};
 use trueup_events::payload::{Mode, StageStarted};
 use trueup_events::{EventType, RunId, TenantId, Time};
 use trueup_lifecycle::{Fact, Policy, Status};
-use trueup_store::{JobDocument, NewRun, Options, Place, Record, Role, Store};
+use trueup_store::{Clock, JobDocument, NewRun, Options, Place, Record, Role, Store};
 use trueup_testkit::Postgres;
 use uuid::Uuid;
+
+use crate::script::Script;
 
 /// How long anything may take before a test gives up on it.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -32,7 +34,8 @@ impl Perform for Obedient {
         tell: mpsc::Sender<Told>,
         stop: CancellationToken,
     ) -> Performed {
-        let payload = StageStarted { stage_name: "only".to_owned() }.into();
+        let ids = assignment.ids;
+        let payload = StageStarted { stage_name: format!("of {}", ids.tenant_id) }.into();
         tell.send(Told { time: Time::from_unix_us(0), payload }).await.unwrap();
         match assignment.job["does"].as_str().unwrap() {
             "match" => Performed::Ended(Outcome::Result(Verdict::Matched)),
@@ -47,11 +50,33 @@ impl Perform for Obedient {
     }
 }
 
-/// A store, its tenant, and what is needed to open it again.
+/// What a server is started with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Server {
+    /// A name of its own.
+    pub(crate) name: &'static str,
+    /// How many runs it executes at once.
+    pub(crate) places: u32,
+    /// How often it looks for what it was not told of.
+    pub(crate) reconcile_interval: Option<Duration>,
+}
+
+impl Server {
+    /// One that executes two runs at once and looks often, so that a test need not wait.
+    pub(crate) const BUSY: Self =
+        Self { name: "busy", places: 2, reconcile_interval: Some(Duration::from_millis(10)) };
+    /// One that submits and sweeps, and executes nothing.
+    pub(crate) const IDLE: Self = Self { name: "idle", places: 0, ..Self::BUSY };
+}
+
+/// A store with a clock that is set by hand, its tenant, and an engine that does as it is told.
 pub(crate) struct System {
     pub(crate) store: Arc<Store>,
     pub(crate) tenant_id: TenantId,
-    pub(crate) folder: TempDir,
+    pub(crate) engine: Script,
+    pub(crate) place: Place,
+    now_ms: Arc<AtomicI64>,
+    folder: TempDir,
 }
 
 impl System {
@@ -67,70 +92,115 @@ impl System {
     }
 
     async fn open(place: Place, folder: TempDir) -> Self {
-        let store = Arc::new(Store::open(&place, Role::Server, Options::default()).await.unwrap());
+        let now_ms = Arc::new(AtomicI64::new(1_790_000_000_000));
+        let options = Options { clock: Clock::ByHand(Arc::clone(&now_ms)), ..Options::default() };
+        let store = Arc::new(Store::open(&place, Role::Server, options).await.unwrap());
         let tenant_id = store.tenant("acme").await.unwrap();
-        Self { store, tenant_id, folder }
+        Self { store, tenant_id, engine: Script::default(), place, now_ms, folder }
     }
 
-    pub(crate) fn runs_dir(&self) -> PathBuf {
-        self.folder.path().join("runs")
+    /// Lets time pass for the store.
+    pub(crate) fn advance(&self, by_ms: i64) {
+        self.now_ms.fetch_add(by_ms, Ordering::SeqCst);
     }
 
-    /// Starts a server of that name with so many places.
-    pub(crate) fn serve(&self, name: &str, places: u32) -> Stopping {
+    /// Starts a server on the store.
+    pub(crate) fn serve(&self, server: Server) -> Stopping {
+        self.serve_on(&self.store, server)
+    }
+
+    /// Starts a server on the store as another process has opened it.
+    pub(crate) fn serve_on(&self, store: &Arc<Store>, server: Server) -> Stopping {
         let stopping = Stopping::default();
+        let runs_dir = self.folder.path().join("runs");
         let station = Station {
-            store: Arc::clone(&self.store),
+            store: Arc::clone(store),
             performer: Obedient,
-            means: Means { runs_dir: self.runs_dir(), memory_bytes: None, threads: None },
-            name: name.to_owned(),
+            means: Means { runs_dir, memory_bytes: None, threads: None },
+            name: server.name.to_owned(),
             lease: Duration::from_secs(30),
             stopping: stopping.clone(),
         };
-        let engine = Arc::new(Local::new(self.runs_dir()));
-        trueup_control::serve(&engine, station, Roles { executor: true, places }, Settings::default());
+        let settings = Settings {
+            reconcile_interval: server.reconcile_interval,
+            lease: Duration::from_millis(30),
+            retention_interval: Duration::from_millis(10),
+            ..Settings::default()
+        };
+        let roles = Roles { executor: true, places: server.places };
+        trueup_control::serve(&Arc::new(self.engine.clone()), station, roles, settings);
         stopping
+    }
+
+    /// Saves a job that does that, in a queue.
+    pub(crate) async fn save_job(&self, does: &str, queue: &str, policy: Policy) {
+        let document = JobDocument {
+            name: does.to_owned(),
+            document: json!({ "does": does }),
+            queue: queue.to_owned(),
+            policy,
+        };
+        self.store.save_job(self.tenant_id, document, "ann").await.unwrap();
+    }
+
+    /// Asks for a run of a job that was saved.
+    pub(crate) async fn start(&self, job: &str) -> RunId {
+        self.store.trigger(self.new_run(job)).await.unwrap()
     }
 
     /// Asks for a run of a job that does that.
     pub(crate) async fn trigger(&self, does: &str, policy: Policy) -> RunId {
-        let document = JobDocument {
-            name: does.to_owned(),
-            document: json!({ "does": does }),
-            queue: "default".to_owned(),
-            policy,
-        };
-        self.store.save_job(self.tenant_id, document, "ann").await.unwrap();
-        let new = NewRun {
+        self.save_job(does, "default", policy).await;
+        self.start(does).await
+    }
+
+    pub(crate) fn new_run(&self, job: &str) -> NewRun {
+        NewRun {
             run_id: Uuid::now_v7(),
             tenant_id: self.tenant_id,
-            job: does.to_owned(),
+            job: job.to_owned(),
             params: Value::Null,
             mode: Mode::Immediate,
             triggered_by: "ann".to_owned(),
-        };
-        self.store.trigger(new).await.unwrap()
+        }
     }
 
-    /// Waits until a run has that status.
-    pub(crate) async fn reaches(&self, run_id: RunId, status: Status) -> Record {
+    pub(crate) async fn run(&self, run_id: RunId) -> Record {
+        self.store.run(self.tenant_id, run_id).await.unwrap().unwrap()
+    }
+
+    /// Waits until something is true of a run.
+    pub(crate) async fn becomes(&self, run_id: RunId, is_so: impl Fn(&Record) -> bool) -> Record {
         let mut changes = self.store.changes();
         let reached = async {
             loop {
                 changes.mark_unchanged();
-                let record = self.store.run(self.tenant_id, run_id).await.unwrap().unwrap();
-                if record.run.state.status() == status {
+                let record = self.run(run_id).await;
+                if is_so(&record) {
                     return record;
                 }
                 changes.changed().await.unwrap();
             }
         };
-        tokio::time::timeout(PATIENCE, reached).await.expect("the run gets there")
+        match tokio::time::timeout(PATIENCE, reached).await {
+            Ok(record) => record,
+            Err(_) => panic!("the run does not get there: {:#?}", self.run(run_id).await),
+        }
+    }
+
+    /// Waits until a run has that status.
+    pub(crate) async fn reaches(&self, run_id: RunId, status: Status) -> Record {
+        self.becomes(run_id, |record| record.run.state.status() == status).await
     }
 
     /// The types of a run's events, in the order of the log.
     pub(crate) async fn told(&self, run_id: RunId) -> Vec<EventType> {
         let events = self.store.events_of(run_id, 0, 1000).await.unwrap();
         events.iter().map(|event| event.name.event_type().unwrap()).collect()
+    }
+
+    /// How often an event of that type was told of a run.
+    pub(crate) async fn count(&self, run_id: RunId, event_type: EventType) -> usize {
+        self.told(run_id).await.iter().filter(|told| **told == event_type).count()
     }
 }

@@ -63,13 +63,12 @@ impl<V: Verb> Asked for Question<V> {
     }
 
     fn answer(self: Box<Self>, uncommitted: Option<&StoreError>) {
-        let answer = match uncommitted {
+        let answer = if let Some(error) = uncommitted {
             // Even a refusal, which may rest on what another verb would have changed.
-            Some(error) => Err(error.clone()),
-            None => {
-                fail_point::reach::<V>(Boundary::AfterCommit);
-                self.outcome.unwrap_or_else(|| Err(stopped(V::DOING)))
-            }
+            Err(error.clone())
+        } else {
+            fail_point::reach::<V>(Boundary::AfterCommit);
+            self.outcome.unwrap_or_else(|| Err(stopped(V::DOING)))
         };
         // Who asked may have gone away; what was committed stands all the same.
         drop(self.reply.send(answer));

@@ -23,7 +23,7 @@ pub(crate) use one::{ClaimRun, TakeRun};
 pub(crate) use start::Trigger;
 pub(crate) use submit::{ClaimForScheduling, HandOff, SubmitFailed};
 pub(crate) use sweep::{Expire, SweepHandOffs, SweepLeases, SweepStaleClaims, TakeOver};
-pub(crate) use task::NotePass;
+pub(crate) use task::{NotePass, Now};
 pub(crate) use work::{Finish, Heartbeat, Take};
 
 use trueup_events::RunId;

@@ -1,10 +1,22 @@
-//! What background tasks leave behind: a report of their last pass.
+//! What background tasks need of the store, and leave behind in it: the time, and a report of their last pass.
 
 use super::now_ms;
 use crate::context::Context;
 use crate::error::StoreError;
 use crate::record::Pass;
 use crate::tx::{Tx, Verb};
+
+/// Asks what time it is.
+pub(crate) struct Now;
+
+impl Verb for Now {
+    type Output = i64;
+    const DOING: &'static str = "asking for the time";
+
+    async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<i64, StoreError> {
+        now_ms(tx, context).await
+    }
+}
 
 pub(crate) struct NotePass {
     pub(crate) pass: Pass,

@@ -1,0 +1,89 @@
+//! Races between many: cancels at any moment, and slots.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use trueup_events::{EventType, RunId};
+use trueup_lifecycle::{Line, Policy, Status};
+
+use crate::system::{Server, System};
+
+const GRACE: Duration = Duration::from_secs(8);
+
+/// What the log has to say of a run that ended so.
+fn is_told_right(status: Status, told: &[EventType]) -> bool {
+    let count = |event_type| told.iter().filter(|told| **told == event_type).count();
+    let ends =
+        (count(EventType::Finalised), count(EventType::Cancelled), count(EventType::ExecutionCompleted));
+    match status {
+        Status::Completed => ends == (1, 0, 1) && count(EventType::Completed) == 1,
+        Status::Cancelled => ends == (0, 1, 1) && count(EventType::CancelRequested) == 1,
+        _ => false,
+    }
+}
+
+pub(crate) async fn a_thousand_cancels_at_random_moments(system: System) {
+    system.save_job("match", "default", Policy::default()).await;
+    let stopping = system.serve(Server { places: 16, ..Server::BUSY });
+    let system = Arc::new(system);
+    let mut tasks = tokio::task::JoinSet::new();
+    for number in 0..1_000_u64 {
+        let run_id = system.start("match").await;
+        let system = Arc::clone(&system);
+        tasks.spawn(async move {
+            // At a moment of the log rather than of a clock: after so many events of the run.
+            let moment = (number % 9) as usize;
+            let mut changes = system.store.changes();
+            while system.told(run_id).await.len() < moment {
+                changes.changed().await.unwrap();
+            }
+            // Refused when it has ended already; either way what is recorded decides.
+            drop(system.store.request_cancel(system.tenant_id, run_id, "ann", None).await);
+            let record = system.becomes(run_id, |record| record.run.state.status().is_terminal()).await;
+            let (status, told) = (record.run.state.status(), system.told(run_id).await);
+            assert!(is_told_right(status, &told), "{status} {told:?}");
+            status
+        });
+    }
+    let ended: Vec<Status> = tasks.join_all().await;
+    assert!(ended.contains(&Status::Cancelled) && ended.contains(&Status::Completed));
+    stopping.finish(GRACE).await;
+}
+
+pub(crate) async fn a_queue_runs_no_more_than_it_may_and_in_order(system: System) {
+    let line = Line { max_running: Some(3), max_waiting: None };
+    system.store.set_queue(system.tenant_id, "narrow", line, "ann").await.unwrap();
+    system.save_job("match", "narrow", Policy::default()).await;
+    let mut runs = Vec::new();
+    for _ in 0..60 {
+        runs.push(system.start("match").await);
+    }
+    let servers = ["one", "two"].map(|name| system.serve(Server { name, places: 8, ..Server::BUSY }));
+    for run_id in &runs {
+        system.reaches(*run_id, Status::Completed).await;
+    }
+    for server in servers {
+        server.finish(GRACE).await;
+    }
+    let mut holding = BTreeSet::new();
+    let mut started: Vec<RunId> = Vec::new();
+    for event in system.store.read_from(0, Some(system.tenant_id), 10_000).await.unwrap() {
+        match event.name.event_type() {
+            Some(EventType::ExecutionScheduled) => {
+                holding.insert(event.run_id.to_string());
+                started.push(event.run_id);
+            }
+            Some(EventType::ExecutionCompleted) => {
+                holding.remove(&event.run_id.to_string());
+            }
+            _ => {}
+        }
+        assert!(holding.len() <= 3, "{holding:?}");
+    }
+    assert!(holding.is_empty());
+    // Those that are let in together may be told of in any order; nobody overtakes further than that.
+    let overtakes =
+        |(place, run_id): (usize, &RunId)| runs.iter().position(|run| run == run_id).unwrap().abs_diff(place);
+    assert!(started.iter().enumerate().map(overtakes).max() < Some(3), "{started:?}");
+}

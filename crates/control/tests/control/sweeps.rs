@@ -1,0 +1,121 @@
+//! What is silent is asked about, and called lost only when it is.
+
+use std::time::Duration;
+
+use trueup_control::{Answer, Kept};
+use trueup_events::EventType;
+use trueup_events::outcome::{Outcome, Verdict};
+use trueup_lifecycle::{Policy, Report, Status};
+
+use crate::system::{Server, System};
+
+const GRACE: Duration = Duration::from_secs(8);
+const LEASE_MS: i64 = 30_000;
+const RECONCILE_GRACE_MS: i64 = 300_000;
+const DAY_MS: i64 = 24 * 3_600_000;
+
+/// A run that a worker took and was not heard of again, and whose lease has run out.
+async fn silent(system: &System, policy: Policy) -> trueup_events::RunId {
+    let run_id = system.trigger("match", policy).await;
+    let claimed = system.store.claim_for_scheduling("gone", 10).await.unwrap();
+    system.store.hand_off(claimed[0].claim.clone()).await.unwrap();
+    assert_eq!(system.store.take("gone", 10).await.unwrap().len(), 1);
+    system.advance(LEASE_MS + 1);
+    run_id
+}
+
+pub(crate) async fn a_silent_run_is_what_its_engine_says(system: System) {
+    let matched = Answer::Ended(Report::Ended(Outcome::Result(Verdict::Matched)));
+    let table = [
+        (matched, Status::Completed),
+        (Answer::Ended(Report::Stopped), Status::Failed),
+        (Answer::NotFound, Status::Abandoned),
+    ];
+    for (answer, expected) in table {
+        let run_id = silent(&system, Policy::default()).await;
+        system.engine.say(run_id, answer.clone());
+        let stopping = system.serve(Server::IDLE);
+        system.reaches(run_id, expected).await;
+        assert_eq!(system.count(run_id, EventType::Finalised).await, 1, "{answer:?}");
+        stopping.finish(GRACE).await;
+    }
+}
+
+pub(crate) async fn not_to_know_is_not_to_be_lost(system: System) {
+    for answer in [Answer::Running, Answer::Expired, Answer::ProbeError("no route".to_owned())] {
+        let run_id = silent(&system, Policy::default()).await;
+        system.engine.say(run_id, answer.clone());
+        let stopping = system.serve(Server::IDLE);
+        system.engine.is_asked(5).await;
+        assert_eq!(system.run(run_id).await.run.state.status(), Status::Running, "{answer:?}");
+        // Whatever the engine says, nothing is waited for past its deadline.
+        system.advance(Policy::default().deadline_ms);
+        system.reaches(run_id, Status::Timeout).await;
+        assert!(system.engine.cancelled().contains(&run_id), "the engine is told to drop it");
+        stopping.finish(GRACE).await;
+    }
+}
+
+pub(crate) async fn an_engine_that_is_not_well_loses_nothing(system: System) {
+    let run_id = silent(&system, Policy::default()).await;
+    system.engine.say(run_id, Answer::NotFound);
+    system.engine.be_unwell(true);
+    let stopping = system.serve(Server::IDLE);
+    system.engine.is_asked(10).await;
+    assert_eq!(system.run(run_id).await.run.state.status(), Status::Running);
+    system.engine.be_unwell(false);
+    system.reaches(run_id, Status::Abandoned).await;
+    stopping.finish(GRACE).await;
+}
+
+pub(crate) async fn a_lost_run_is_retried_if_its_job_says_so(system: System) {
+    let run_id = silent(&system, Policy { retries: 1, ..Policy::default() }).await;
+    system.engine.say(run_id, Answer::NotFound);
+    let stopping = system.serve(Server::BUSY);
+    system.reaches(run_id, Status::Completed).await;
+    assert_eq!(system.count(run_id, EventType::Finalised).await, 1);
+    stopping.finish(GRACE).await;
+}
+
+pub(crate) async fn a_hand_off_that_the_engine_forgot_is_submitted_again(system: System) {
+    let run_id = system.trigger("match", Policy::default()).await;
+    let stopping = system.serve(Server::IDLE);
+    system.reaches(run_id, Status::Scheduled).await;
+    assert_eq!(system.engine.submits(run_id), 1);
+    system.engine.say(run_id, Answer::NotFound);
+    system.advance(RECONCILE_GRACE_MS + 1);
+    system
+        .becomes(run_id, |record| record.run.epoch.0 == 2 && record.run.state.status() == Status::Scheduled)
+        .await;
+    assert_eq!(system.engine.submits(run_id), 2);
+    assert_eq!(system.count(run_id, EventType::QueueErrored).await, 1);
+    stopping.finish(GRACE).await;
+}
+
+pub(crate) async fn what_is_old_is_forgotten_and_what_lives_is_not(system: System) {
+    let ended = system.trigger("match", Policy::default()).await;
+    let stopping = system.serve(Server::BUSY);
+    system.reaches(ended, Status::Completed).await;
+    let live = system.trigger("wait", Policy { deadline_ms: 90 * DAY_MS, retries: 0 }).await;
+    system.reaches(live, Status::Running).await;
+    let orphan = |id: u64, age_ms| Kept { name: format!("r-{id}"), ended_ms_ago: age_ms };
+    system.engine.keep(orphan(1, Some(31 * DAY_MS)));
+    system.engine.keep(orphan(2, Some(29 * DAY_MS)));
+    system.engine.keep(orphan(3, None));
+    system.engine.keep(Kept { name: "another's".to_owned(), ended_ms_ago: Some(99 * DAY_MS) });
+    system.engine.say(live, Answer::Running);
+    system.advance(31 * DAY_MS);
+    let mut changes = system.store.changes();
+    while system.store.remembers(ended).await.unwrap() {
+        changes.changed().await.unwrap();
+    }
+    assert!(system.store.events_of(ended, 0, 10).await.unwrap().is_empty());
+    assert!(system.store.remembers(live).await.unwrap());
+    while !system.engine.deleted().contains(&"r-1".to_owned()) {
+        tokio::task::yield_now().await;
+    }
+    stopping.finish(Duration::ZERO).await;
+    let deleted = system.engine.deleted();
+    assert!(deleted.contains(&ended.workflow_name()), "{deleted:?}");
+    assert!(!deleted.iter().any(|name| ["r-2", "r-3", "another's"].contains(&name.as_str())), "{deleted:?}");
+}

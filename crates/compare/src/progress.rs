@@ -53,7 +53,8 @@ impl Progress {
     /// What is being done.
     #[must_use]
     pub fn stage(&self) -> Stage {
-        match self.stage.load(Ordering::Relaxed) {
+        // Whoever sees a stage sees the rows of those before it.
+        match self.stage.load(Ordering::Acquire) {
             0 => Stage::Reading,
             1 => Stage::Comparing,
             2 => Stage::ReadingAgain,
@@ -77,14 +78,15 @@ impl Progress {
     }
 
     pub(crate) fn enter(&self, stage: Stage) {
-        self.stage.store(stage as u8, Ordering::Relaxed);
+        self.stage.store(stage as u8, Ordering::Release);
     }
 
     pub(crate) fn expect(&self, source: usize, rows: u64) {
         self.expected[source].store(rows, Ordering::Relaxed);
     }
 
-    pub(crate) fn restart(&self) {
+    /// Nothing read yet, once more: for the next of several comparisons.
+    pub fn restart(&self) {
         self.rows.iter().for_each(|rows| rows.store(0, Ordering::Relaxed));
         self.enter(Stage::Reading);
     }

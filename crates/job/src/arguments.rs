@@ -23,6 +23,11 @@ impl Moment {
         Self { now, zone }
     }
 
+    /// A time in milliseconds since 1970, seen from a zone; none beyond what a date can be.
+    pub fn at_ms(now_ms: i64, zone: Tz) -> Option<Self> {
+        DateTime::from_timestamp_millis(now_ms).map(|now| Self { now, zone })
+    }
+
     /// The time.
     pub fn now(&self) -> DateTime<Utc> {
         self.now

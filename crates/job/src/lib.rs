@@ -3,6 +3,7 @@
 //! A job says what to reconcile. It is read from YAML or JSON into types that only what was checked can have; how it is run
 //! is none of this crate's business.
 
+mod anchor;
 mod arguments;
 mod connection;
 mod context;
@@ -38,6 +39,7 @@ mod word;
 mod yaml;
 mod zone;
 
+pub use anchor::AnchorError;
 pub use arguments::{ArgumentError, Arguments, Moment};
 pub use connection::{Connection, ConnectionKind};
 pub use cron::{Cron, CronError};
@@ -49,7 +51,7 @@ pub use measure::{Aggregate, Measure};
 pub use memory::{Memory, NotMemory};
 pub use notify::{Detail, Ending, Notify};
 pub use param::{Fallback, Param};
-pub use path::PathTemplate;
+pub use path::{PathTemplate, path_under};
 pub use query::{Query, QueryTemplate};
 pub use schedule::{CatchUp, Schedule};
 pub use schema::schema;

@@ -46,6 +46,15 @@ impl PathTemplate {
         Ok(Self(template))
     }
 
+    /// The same path under a folder; what is absolute or a URL stays as it is.
+    pub(crate) fn under(&self, folder: &str) -> Self {
+        let text = self.to_string();
+        if self.scheme().is_some() || text.starts_with('/') {
+            return self.clone();
+        }
+        Self(self.0.after(folder_before(folder, &text)))
+    }
+
     /// The scheme of a URL; none for a path of this machine.
     pub fn scheme(&self) -> Option<&str> {
         match self.0.pieces().first() {
@@ -80,6 +89,24 @@ impl PathTemplate {
         }
         Ok(path)
     }
+}
+
+/// A relative path under a folder, whose name means itself also where the path has wildcards.
+pub fn path_under(folder: &str, path: &str) -> String {
+    folder_before(folder, path) + path
+}
+
+fn folder_before(folder: &str, path: &str) -> String {
+    const WILDCARDS: [char; 3] = ['*', '?', '['];
+    let mut before = String::new();
+    for c in folder.trim_end_matches('/').chars() {
+        if WILDCARDS.contains(&c) && path.contains(WILDCARDS) {
+            before.extend(['[', c, ']']);
+        } else {
+            before.push(c);
+        }
+    }
+    before + "/"
 }
 
 fn refused(expression: &Expression, reason: impl Into<String>) -> TemplateError {

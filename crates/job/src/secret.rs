@@ -50,6 +50,16 @@ impl Setting {
         Ok(Self { pieces })
     }
 
+    /// A path under a folder, if it is relative; where it begins with a reference, only that knows.
+    pub(crate) fn under(&self, folder: &str) -> Self {
+        let mut pieces = self.pieces.clone();
+        match pieces.first_mut() {
+            Some(Piece::Text(first)) if !first.starts_with('/') => *first = format!("{folder}/{first}"),
+            _ => {}
+        }
+        Self { pieces }
+    }
+
     /// Whether it is references and nothing else.
     pub(crate) fn is_reference(&self) -> bool {
         self.pieces.iter().all(|piece| matches!(piece, Piece::Reference(_)))

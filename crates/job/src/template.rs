@@ -38,6 +38,17 @@ impl Template {
         Ok(Self { pieces })
     }
 
+    /// The same behind some text.
+    pub(crate) fn after(&self, mut text: String) -> Self {
+        let mut pieces = self.pieces.clone();
+        if let Some(Piece::Text(first)) = pieces.first() {
+            text.push_str(first);
+            pieces.remove(0);
+        }
+        pieces.insert(0, Piece::Text(text));
+        Self { pieces }
+    }
+
     pub(crate) fn pieces(&self) -> &[Piece] {
         &self.pieces
     }

@@ -4,17 +4,17 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use trueup_compare::{BreakSink, BreaksFile, Comparison, Limits, Progress, Source, Spec, Table, Verdict};
+use trueup_compare::{BreaksFile, Limits, Progress, Source, Verdict};
+use trueup_reconcile::{Input, OpenError};
 
 use crate::arguments::Diff;
 use crate::failure::Failure;
 use crate::interrupt::Interrupts;
 use crate::output::ReportFile;
 use crate::progress::Bars;
-use crate::report::{Input, Look, Report, verdict_line};
+use crate::report::{self, Look, Report, verdict_line};
 use crate::source_names::{self, SourceNames};
-use crate::source_table::SourceTable;
-use crate::specification::{self, Declared};
+use crate::specification;
 use crate::{memory, output, targets, terminal};
 
 /// Compares, reports, and says how to exit.
@@ -31,32 +31,33 @@ pub fn run(options: &Diff) -> Result<ExitCode, Failure> {
     let progress = Arc::new(Progress::new(names.count()));
     let interrupts = Interrupts::catch(&progress)?;
 
-    let tables = open(options, &names, &paths, &limits)?;
-    let columns: Vec<Vec<String>> = tables.iter().map(column_names).collect();
+    let mut inputs = open(options, &names, &paths, &limits)?;
+    let columns: Vec<Vec<String>> = inputs.iter().map(Input::own_columns).collect();
     let declared = specification::declared(options, &names, &columns)?;
-    let renamed = renamed(&columns, &declared);
-    let spec = specification::spec(options, &names, &renamed.concat())?;
-    let sources = sources(&names, &tables, declared);
+    inputs.iter_mut().zip(declared).for_each(|(input, declared)| input.declared = declared);
+    let columns: Vec<String> = inputs.iter().flat_map(Input::columns).collect();
+    let spec = specification::spec(options, &names, &columns)?;
 
     interrupts.cancel_from_now();
     let bars = terminal::width_of_stderr()
         .filter(|_| !options.quiet)
         .map(|width| Bars::draw(&progress, names.all(), width));
     if spec.key.is_empty() {
+        let sources: Vec<Source<'_>> = inputs.iter().map(Input::source).collect();
         let unique = trueup_compare::unique_keys(&sources, &limits, &progress);
         drop(bars);
         return Err(no_key(&unique?));
     }
     let report_file = output.map(report_file).transpose()?;
-    let compared = compare(breaks, &sources, &spec, &limits, &progress);
+    let compared = trueup_reconcile::compare(&inputs, &spec, &limits, &progress, breaks);
     drop(bars);
     let comparison = compared?;
     if comparison.measures.is_empty() && comparison.findings.is_empty() {
         eprintln!("warning: only keys are compared");
     }
 
-    let inputs: Vec<Input> = (paths.into_iter().zip(&tables))
-        .map(|(path, table)| Input { path, read_as: table.0.described() })
+    let inputs: Vec<report::Input> = (paths.into_iter().zip(&inputs))
+        .map(|(path, input)| report::Input { path, read_as: input.described() })
         .collect();
     deliver(options, report_file, &Report { comparison: &comparison, spec: &spec, inputs: &inputs })?;
     Ok(match comparison.verdict {
@@ -79,36 +80,13 @@ fn open(
     names: &SourceNames,
     paths: &[String],
     limits: &Limits,
-) -> Result<Vec<SourceTable>, Failure> {
+) -> Result<Vec<Input>, Failure> {
     let mut read_options = specification::read_options(options, names, &limits.temp_dir)?;
     read_options.iter_mut().for_each(|options| options.threads = limits.threads);
     (names.all().iter().zip(paths).zip(&read_options))
-        .map(|((name, path), options)| match trueup_extract::open(path, options) {
-            Ok(table) => Ok(SourceTable(table)),
-            Err(error) => Err(Failure::Open { source_name: name.clone(), error }),
-        })
-        .collect()
-}
-
-fn column_names(table: &SourceTable) -> Vec<String> {
-    table.schema().fields().iter().map(|field| field.name().clone()).collect()
-}
-
-fn renamed(columns: &[Vec<String>], declared: &[Declared]) -> Vec<Vec<String>> {
-    let new_name = |name: &String, declared: &Declared| declared.renames.get(name).unwrap_or(name).clone();
-    (columns.iter().zip(declared))
-        .map(|(columns, declared)| columns.iter().map(|name| new_name(name, declared)).collect())
-        .collect()
-}
-
-fn sources<'a>(names: &SourceNames, tables: &'a [SourceTable], declared: Vec<Declared>) -> Vec<Source<'a>> {
-    (names.all().iter().zip(tables).zip(declared))
-        .map(|((name, table), Declared { renames, timezone, date_formats })| Source {
-            name: name.clone(),
-            table,
-            renames,
-            timezone,
-            date_formats,
+        .map(|((name, path), options)| {
+            let cannot_open = |OpenError { source_name, error }| Failure::Open { source_name, error };
+            Input::open(name, path, options).map_err(cannot_open)
         })
         .collect()
 }
@@ -132,17 +110,6 @@ fn no_key(unique: &[Vec<String>]) -> Failure {
         ),
         format!("--key {quoted}"),
     )
-}
-
-fn compare(
-    breaks: Option<&Path>,
-    sources: &[Source<'_>],
-    spec: &Spec,
-    limits: &Limits,
-    progress: &Progress,
-) -> Result<Comparison, Failure> {
-    let breaks = breaks.map(BreakSink::File);
-    Ok(trueup_compare::compare(sources, spec, limits, progress, breaks)?)
 }
 
 fn report_file(path: &Path) -> Result<ReportFile, Failure> {

@@ -12,7 +12,6 @@ mod progress;
 mod reading_hint;
 mod report;
 mod source_names;
-mod source_table;
 mod specification;
 mod targets;
 mod terminal;

@@ -7,22 +7,12 @@ use std::path::Path;
 
 use trueup_compare::{Aggregate, Duplicates, Measure, Normaliser, Spec, near_miss};
 use trueup_extract::Empty;
+use trueup_reconcile::Declared;
 
 use crate::arguments::{Diff, DuplicatePolicy};
 use crate::failure::Failure;
 use crate::source_names::SourceNames;
 use crate::tolerance;
-
-/// What is declared for one source.
-#[derive(Debug, Clone, Default)]
-pub struct Declared {
-    /// New names by the table's own column names.
-    pub renames: BTreeMap<String, String>,
-    /// The zone of times that carry none.
-    pub timezone: Option<String>,
-    /// Formats of dates by column name, after renaming.
-    pub date_formats: BTreeMap<String, String>,
-}
 
 /// How each source is read.
 pub fn read_options(

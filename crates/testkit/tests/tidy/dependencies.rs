@@ -44,15 +44,27 @@ fn uses(file: &Source, folder: &str, kind: &str, name: &str) -> bool {
 }
 
 /// Crates of the workspace that a crate may build on; tests may use any.
-const LAYERS: [(&str, &[&str]); 9] = [
+const LAYERS: [(&str, &[&str]); 10] = [
     ("trueup-compare", &[]),
     ("trueup-control", &["trueup-events", "trueup-lifecycle", "trueup-store"]),
     ("trueup-events", &[]),
     ("trueup-extract", &[]),
     ("trueup-job", &[]),
     ("trueup-lifecycle", &["trueup-events"]),
+    ("trueup-reconcile", &["trueup-compare", "trueup-events", "trueup-extract", "trueup-job"]),
     ("trueup-store", &["trueup-events", "trueup-lifecycle"]),
-    ("trueup-cli", &["trueup-compare", "trueup-control", "trueup-extract", "trueup-store"]),
+    (
+        "trueup-cli",
+        &[
+            "trueup-compare",
+            "trueup-control",
+            "trueup-events",
+            "trueup-extract",
+            "trueup-job",
+            "trueup-reconcile",
+            "trueup-store",
+        ],
+    ),
     ("trueup-testkit", &[]),
 ];
 

@@ -1,0 +1,52 @@
+//! What a comparison found, as events tell it.
+
+use std::collections::BTreeMap;
+
+use trueup_compare::{Comparison, MeasureReport};
+use trueup_events::comparison::{Completed, JoinStats, Tolerance};
+use trueup_events::outcome::Verdict;
+
+/// The verdict under its name in events.
+pub(crate) fn verdict(comparison: &Comparison) -> Verdict {
+    match comparison.verdict {
+        trueup_compare::Verdict::Matched => Verdict::Matched,
+        trueup_compare::Verdict::Unmatched => Verdict::Unmatched,
+    }
+}
+
+/// The numbers of a comparison, with the verdict of the run that it is the last of.
+pub(crate) fn completed(comparison: &Comparison, result: Verdict) -> Completed {
+    let by_source = |counts: &[u64]| -> BTreeMap<String, u64> {
+        comparison.sources.iter().cloned().zip(counts.iter().copied()).collect()
+    };
+    Completed {
+        source_row_counts: by_source(&comparison.source_row_counts),
+        join_stats: JoinStats {
+            matched_groups: comparison.matched_groups,
+            unmatched_by_source: by_source(&comparison.unmatched_by_source),
+        },
+        tolerances: tolerances(comparison),
+        result,
+        rows_compared: comparison.rows_compared,
+        rows_matched: comparison.rows_matched,
+        rows_unmatched: comparison.rows_unmatched,
+    }
+}
+
+/// How each measure fared.
+pub(crate) fn tolerances(comparison: &Comparison) -> Vec<Tolerance> {
+    comparison.measures.iter().map(tolerance).collect()
+}
+
+fn tolerance(measure: &MeasureReport) -> Tolerance {
+    let numeral = measure.tolerance_value.as_deref().map(|value| value.trim_end_matches('%'));
+    Tolerance {
+        measure_name: measure.name.clone(),
+        tolerance_type: measure.tolerance_type.to_owned(),
+        // A duration is no number, and has none.
+        tolerance_value: numeral.and_then(|numeral| serde_json::from_str(numeral).ok()),
+        within_tolerance_count: measure.within,
+        outside_tolerance_count: measure.outside,
+        passed: measure.passed,
+    }
+}

@@ -23,6 +23,9 @@ pub enum Command {
     /// Compares two or more tables
     #[command(after_help = EXITS, allow_negative_numbers = true)]
     Diff(Box<Diff>),
+    /// Carries out one attempt at a run, for the process that started it
+    #[command(hide = true)]
+    Attempt,
     /// Looks after the log of who did what
     #[command(subcommand)]
     Audit(Audit),

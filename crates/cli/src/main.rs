@@ -1,6 +1,7 @@
 //! `trueup`: says how N tables differ, and looks after what is remembered of runs.
 
 mod arguments;
+mod attempt;
 mod audit;
 mod diff;
 mod failure;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
             Ok(code) => code,
             Err(failure) => failure.report(terminal::colours_on_stderr(options.color)),
         },
+        Command::Attempt => attempt::run(),
         Command::Audit(Audit::Verify(options)) => match audit::verify(&options) {
             Ok(code) => code,
             Err(failure) => failure.report(terminal::colours_on_stderr(Colours::Auto)),

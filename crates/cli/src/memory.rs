@@ -3,12 +3,16 @@
 use std::fs;
 use std::path::Path;
 
+use trueup_job::Memory;
+
 use crate::failure::Failure;
 
 /// Assumed to be free where the system does not tell.
 const UNKNOWN_FREE: u64 = 4 << 30;
 /// Less would spend its time on spilling.
 const LEAST: u64 = 16 << 20;
+/// What is used of what is free, unless a job says otherwise.
+const DEFAULT_PERCENT: u8 = 60;
 
 /// Reads `2GB`, `512MiB` or `25%` of what is free.
 pub fn parse(text: &str, free: impl Fn() -> u64) -> Result<u64, Failure> {
@@ -45,6 +49,14 @@ pub fn parse(text: &str, free: impl Fn() -> u64) -> Result<u64, Failure> {
         enough if enough >= LEAST => Ok(enough),
         _ if unit.contains('%') => Ok(LEAST),
         _ => Err(refused("at least 16MiB are needed")),
+    }
+}
+
+/// What a job asks for, in bytes; none if it asks for less than works.
+pub fn of_job(memory: Option<Memory>, free: impl Fn() -> u64) -> Option<u64> {
+    match memory.unwrap_or(Memory::Percent(DEFAULT_PERCENT)) {
+        Memory::Bytes(bytes) => Some(bytes).filter(|bytes| *bytes >= LEAST),
+        Memory::Percent(share) => Some((free() / 100 * u64::from(share)).max(LEAST)),
     }
 }
 

@@ -6,9 +6,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use trueup_compare::{Limits, Progress};
+use trueup_events::Time;
 use trueup_events::attempt::{Assignment, Line};
 use trueup_events::outcome::{ErrorCode, Outcome, Reason, RunError};
 use trueup_job::{Arguments, Job, Moment};
@@ -76,7 +77,7 @@ fn carry_out(
     };
     let carried = trueup_reconcile::carry_out(&work, &progress, &mut |payload| {
         // Nobody is there to hear the rest.
-        if write(&Line::Told(payload)).is_err() {
+        if write(&Line::Told { time: now(), payload }).is_err() {
             progress.cancel();
         }
     })?;
@@ -106,6 +107,11 @@ fn limits(job: &Job, assignment: &Assignment) -> Result<Limits, RunError> {
 
 fn invalid(what: &dyn ToString) -> RunError {
     RunError::new(Reason::InvalidJob, what.to_string())
+}
+
+fn now() -> Time {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Time::from_unix_us(since.as_micros().try_into().unwrap_or(i64::MAX))
 }
 
 fn write(line: &Line) -> io::Result<()> {

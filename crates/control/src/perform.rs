@@ -1,6 +1,7 @@
 //! What a worker lets do the work of an attempt.
 
 use std::future::Future;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use tokio::sync::mpsc;
@@ -27,7 +28,7 @@ pub struct Means {
     /// How much memory an attempt may use, unless its job says so.
     pub memory_bytes: Option<u64>,
     /// How many threads it may use, unless its job says so.
-    pub threads: Option<usize>,
+    pub threads: Option<NonZeroUsize>,
 }
 
 /// How an attempt came to its end.

@@ -2,6 +2,7 @@
 //!
 //! Each is one line of JSON. The last line of the child is how the attempt ended; a child that ends without it has died.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -29,7 +30,7 @@ pub struct Assignment {
     /// How much memory it may use, unless the job says so.
     pub memory_bytes: Option<u64>,
     /// How many threads it may use, unless the job says so.
-    pub threads: Option<usize>,
+    pub threads: Option<NonZeroUsize>,
 }
 
 /// Something that a child says.

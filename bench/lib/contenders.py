@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+import tempfile
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -19,7 +20,10 @@ ENVIRONMENTS = {
 }
 # Those who keep both tables and their join in memory, uncompressed, and take long over it.
 HEAVY = ("datacompy", "datacompy-polars")
-HEAVY_ROWS_MAX = 5_000_000
+# What they run on, as often as everyone: the same tables, small enough for that.
+HEAVY_CASES = ("parquet-1m", "csv-1m", "wide-200k")
+# What trueup also runs on with `--breaks`.
+BREAKS_CASES = ("same-5m", "all-different-5m")
 
 
 class WrongCounts(Exception):
@@ -80,7 +84,7 @@ class Trueup:
     version: str
     name: str = "trueup"
 
-    def takes(self, shape: Shape) -> bool:
+    def takes(self, case: str) -> bool:
         """Everything."""
         return True
 
@@ -103,13 +107,31 @@ class Trueup:
 
 
 @dataclass(frozen=True)
+class TrueupBreaks:
+    """The same binary, writing every break to a Parquet file."""
+
+    trueup: Trueup
+    name: str = "trueup-breaks"
+
+    def takes(self, case: str) -> bool:
+        """The cases without and with nothing but breaks."""
+        return case in BREAKS_CASES
+
+    def sample(self, case: str, shape: Shape, dataset: Dataset, run: int) -> Sample:
+        """Measures one comparison from start to exit."""
+        with tempfile.TemporaryDirectory() as home:
+            cost = self.trueup.run(dataset, ["--breaks", Path(home) / "breaks.parquet"], shape.wide)
+        return sampled(self.name, case, run, cost, self.trueup.version)
+
+
+@dataclass(frozen=True)
 class Decode:
     """The reader of trueup alone: every column of every file decoded and dropped."""
 
     binary: Path
     name: str = "decode"
 
-    def takes(self, shape: Shape) -> bool:
+    def takes(self, case: str) -> bool:
         """Everything."""
         return True
 
@@ -127,9 +149,9 @@ class Rival:
     name: str
     python: Path
 
-    def takes(self, shape: Shape) -> bool:
-        """Everything, but for the heavy only two tables of moderate size."""
-        return self.name not in HEAVY or (shape.sources == 2 and shape.rows <= HEAVY_ROWS_MAX)
+    def takes(self, case: str) -> bool:
+        """Everything, but for the heavy only small tables."""
+        return self.name not in HEAVY or case in HEAVY_CASES
 
     def sample(self, case: str, shape: Shape, dataset: Dataset, run: int) -> Sample:
         """Measures one comparison, the script's own clock leaving out the start of Python."""

@@ -48,6 +48,8 @@ impl Measure {
 pub(super) struct Layout {
     columns: Vec<Field>,
     sources: Vec<String>,
+    /// The names of all sources.
+    everyone: String,
     measures: Vec<Measure>,
 }
 
@@ -65,6 +67,7 @@ impl Layout {
         Self {
             columns: columns(sources, key),
             sources: sources.clone(),
+            everyone: sources.join(", "),
             measures: measures.iter().map(measure).collect(),
         }
     }
@@ -74,10 +77,8 @@ impl Layout {
     }
 
     pub(super) fn each_row(&self, found: &Break, mut write: impl FnMut(&[Value<'_>])) {
-        let present = self.names(found, true);
-        let status = if found.is_outside() { "outside" } else { "unmatched" };
-        let group = Group { found, status, present: &present };
         if !found.is_outside() {
+            let group = Group { found, status: "unmatched", present: &self.names(found, true) };
             let rule = format!("absent from {}", self.names(found, false));
             let mut line = |measure: Option<(&Measure, &Cell)>| {
                 write(&self.row(&group, measure, None, &rule));
@@ -87,6 +88,7 @@ impl Layout {
             }
             return self.measures.iter().zip(&found.cells).for_each(|measure| line(Some(measure)));
         }
+        let group = Group { found, status: "outside", present: &self.everyone };
         for (measure, cell) in self.measures.iter().zip(&found.cells) {
             let Some(outside) = &cell.outside else {
                 continue;

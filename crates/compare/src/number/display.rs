@@ -1,6 +1,7 @@
 //! Writing numbers: plain notation, scientific only where that would be absurdly long.
 
 use std::fmt;
+use std::io::Write;
 
 use num_bigint::{BigInt, BigUint, Sign};
 
@@ -20,8 +21,12 @@ const RATIO_DECIMALS: i64 = 6;
 
 impl fmt::Display for Decimal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let digits = self.mantissa().unsigned_abs().to_string();
-        write_digits(f, self.is_negative(), &digits, self.exponent().into())
+        let mut buffer = [0; MAX_DIGITS as usize];
+        let mut space = &mut buffer[..];
+        write!(space, "{}", self.mantissa().unsigned_abs()).map_err(|_| fmt::Error)?;
+        let unused = space.len();
+        let digits = str::from_utf8(&buffer[..buffer.len() - unused]).map_err(|_| fmt::Error)?;
+        write_digits(f, self.is_negative(), digits, self.exponent().into())
     }
 }
 
@@ -110,6 +115,8 @@ fn write_digits(f: &mut fmt::Formatter<'_>, negative: bool, digits: &str, expone
         write!(f, "{significant}{}", zeros(-decimals))
     } else {
         let (before, behind) = significant.split_at(usize::try_from(point).map_err(|_| fmt::Error)?);
-        write!(f, "{before}.{behind}")
+        f.write_str(before)?;
+        f.write_str(".")?;
+        f.write_str(behind)
     }
 }

@@ -11,66 +11,100 @@ use crate::sorter::Merge;
 const BATCH_ROWS: usize = 4096;
 const BATCH_BYTES: usize = 1 << 20;
 
+/// Some sorted rows, one behind the other.
+#[derive(Default)]
+pub(crate) struct Rows {
+    bytes: Vec<u8>,
+    /// Where each row ends.
+    ends: Vec<usize>,
+}
+
+impl Rows {
+    fn get(&self, row: usize) -> Entry<'_> {
+        let start = if row == 0 { 0 } else { self.ends[row - 1] };
+        Entry::new(self.bytes[start..self.ends[row]].into())
+    }
+
+    fn iter(&self) -> impl Iterator<Item = Entry<'_>> {
+        (0..self.ends.len()).map(|row| self.get(row))
+    }
+
+    /// Adds the next row of a merge; says whether there was one.
+    fn append(&mut self, entries: &mut Merge<'_>) -> Result<bool, Error> {
+        let appended = entries.append_next(&mut self.bytes)?;
+        self.ends.extend(appended.then_some(self.bytes.len()));
+        Ok(appended)
+    }
+
+    /// Whether the last row has another key than the one before it.
+    fn ends_with_new_key(&self) -> bool {
+        let last = self.ends.len() - 1;
+        last > 0 && self.get(last - 1).key() != self.get(last).key()
+    }
+
+    /// Takes the first rows out.
+    fn take_first(&mut self, rows: usize) -> Self {
+        let size = self.ends[rows - 1];
+        let (bytes, ends) = (self.bytes.split_off(size), self.ends.split_off(rows));
+        let rest = Self { bytes, ends: ends.into_iter().map(|end| end - size).collect() };
+        std::mem::replace(self, rest)
+    }
+}
+
 /// Cuts sorted rows into batches of whole keys.
 pub(crate) struct Cutter<'a> {
     entries: Merge<'a>,
-    rows: Vec<Entry>,
-    bytes: usize,
+    rows: Rows,
     /// Where the last key among the rows starts.
     last_key: usize,
 }
 
 impl<'a> Cutter<'a> {
     pub(crate) fn new(entries: Merge<'a>) -> Self {
-        Self { entries, rows: Vec::new(), bytes: 0, last_key: 0 }
-    }
-
-    fn next(&mut self) -> Result<Option<Entry>, Error> {
-        Ok(self.entries.next()?.map(Entry::new))
+        Self { entries, rows: Rows::default(), last_key: 0 }
     }
 
     /// The rows of the next keys; none at the end, and where a key has too many.
-    pub(crate) fn keys(&mut self) -> Result<Option<Vec<Entry>>, Error> {
-        while self.rows.len() < BATCH_ROWS && self.bytes < BATCH_BYTES {
-            let Some(row) = self.next()? else {
+    pub(crate) fn keys(&mut self) -> Result<Option<Rows>, Error> {
+        while self.rows.ends.len() < BATCH_ROWS && self.rows.bytes.len() < BATCH_BYTES {
+            if !self.rows.append(&mut self.entries)? {
                 self.last_key = 0;
                 let rows = std::mem::take(&mut self.rows);
-                return Ok(Some(rows).filter(|rows| !rows.is_empty()));
-            };
-            if self.rows.last().is_some_and(|last| last.key() != row.key()) {
-                self.last_key = self.rows.len();
+                return Ok(Some(rows).filter(|rows| !rows.ends.is_empty()));
             }
-            self.bytes += row.size();
-            self.rows.push(row);
+            if self.rows.ends_with_new_key() {
+                self.last_key = self.rows.ends.len() - 1;
+            }
         }
-        if self.last_key == 0 {
-            return Ok(None);
-        }
-        let rest = self.rows.split_off(std::mem::take(&mut self.last_key));
-        self.bytes = rest.iter().map(Entry::size).sum();
-        Ok(Some(std::mem::replace(&mut self.rows, rest)))
+        let whole = std::mem::take(&mut self.last_key);
+        Ok((whole > 0).then(|| self.rows.take_first(whole)))
     }
 
     /// The rows of the key that has too many, one by one; `None` at the end.
-    pub(crate) fn long_key(&mut self) -> Option<impl FnMut() -> Result<Option<Entry>, Error> + use<'_, 'a>> {
-        let key = self.rows.first()?.key().to_vec();
-        let mut rows = std::mem::take(&mut self.rows).into_iter();
-        self.bytes = 0;
+    pub(crate) fn long_key(
+        &mut self,
+    ) -> Option<impl FnMut() -> Result<Option<Entry<'static>>, Error> + use<'_, 'a>> {
+        let rows = std::mem::take(&mut self.rows);
+        let key = rows.iter().next()?.key().to_vec();
+        let mut given = 0;
         let mut at_end = false;
         Some(move || {
-            if let Some(row) = rows.next() {
-                return Ok(Some(row));
+            if given < rows.ends.len() {
+                given += 1;
+                return Ok(Some(rows.get(given - 1).into_owned()));
             }
             if at_end {
                 return Ok(None);
             }
-            let row = self.next()?;
+            let row = self.entries.next()?.map(|bytes| Entry::new(bytes.into()));
             at_end = row.as_ref().is_none_or(|row| row.key() != key);
             if !at_end {
                 return Ok(row);
             }
-            self.rows.extend(row);
-            self.bytes = self.rows.iter().map(Entry::size).sum();
+            if let Some(row) = row {
+                self.rows.bytes.extend_from_slice(row.bytes());
+                self.rows.ends.push(row.bytes().len());
+            }
             Ok(None)
         })
     }
@@ -87,9 +121,9 @@ pub(crate) struct Decision<'a> {
 
 impl Decision<'_> {
     /// Decides rows of any number of keys, one by one.
-    pub(crate) fn rows(
+    pub(crate) fn rows<'e>(
         &self,
-        next: impl FnMut() -> Result<Option<Entry>, Error>,
+        next: impl FnMut() -> Result<Option<Entry<'e>>, Error>,
         decider: &mut Decider<'_>,
     ) -> Result<(), Error> {
         if self.aggregates {
@@ -99,12 +133,13 @@ impl Decision<'_> {
     }
 
     /// Decides a batch.
-    pub(crate) fn batch(&self, rows: Vec<Entry>, decider: &mut Decider<'_>) -> Result<(), Error> {
+    pub(crate) fn batch(&self, rows: &Rows, decider: &mut Decider<'_>) -> Result<(), Error> {
         self.room.progress.check()?;
         if self.aggregates {
-            let mut rows = rows.into_iter();
+            let mut rows = rows.iter();
             return self.rows(|| Ok(rows.next()), decider);
         }
+        let rows: Vec<Entry<'_>> = rows.iter().collect();
         for key in rows.chunk_by(|one, other| one.key() == other.key()) {
             let Some(tuple) = one_each(key, decider.sources) else {
                 let mut rows = key.iter().cloned();
@@ -122,7 +157,7 @@ impl Decision<'_> {
 }
 
 /// The rows of a key by source, if none has two.
-fn one_each(key: &[Entry], sources: usize) -> Option<Vec<Option<&Entry>>> {
+fn one_each<'a, 'e>(key: &'a [Entry<'e>], sources: usize) -> Option<Vec<Option<&'a Entry<'e>>>> {
     let mut tuple = vec![None; sources];
     for row in key {
         if tuple[row.source()].replace(row).is_some() {

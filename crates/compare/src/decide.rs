@@ -68,7 +68,7 @@ impl Told {
 const BATCH_BREAKS: usize = 256;
 
 /// Rows paired with each other, at most one per source.
-type Tuple = Vec<Option<Entry>>;
+type Tuple = Vec<Option<Entry<'static>>>;
 
 impl Decider<'_> {
     /// Pairs the rows that are left of a key, given per source in the order of their values, and decides the pairs.
@@ -83,7 +83,7 @@ impl Decider<'_> {
                     return Ok(());
                 }
                 progress.check()?;
-                let tuple: Vec<Option<&Entry>> = tuple.iter().map(Option::as_ref).collect();
+                let tuple: Vec<Option<&Entry<'_>>> = tuple.iter().map(Option::as_ref).collect();
                 self.tuple(&tuple, &mut occurrence)?;
             }
         }
@@ -95,14 +95,14 @@ impl Decider<'_> {
             self.assign(&mut tuples, source, rows, first);
         }
         tuples.iter().try_for_each(|tuple| {
-            let tuple: Vec<Option<&Entry>> = tuple.iter().map(Option::as_ref).collect();
+            let tuple: Vec<Option<&Entry<'_>>> = tuple.iter().map(Option::as_ref).collect();
             self.tuple(&tuple, &mut occurrence)
         })
     }
 
     /// Adds the rows of one more source to the tuples, with the fewest columns outside.
-    fn assign(&self, tuples: &mut Vec<Tuple>, source: usize, rows: Vec<Entry>, first: usize) {
-        let cost = |tuple: &Tuple, row: &Entry| {
+    fn assign(&self, tuples: &mut Vec<Tuple>, source: usize, rows: Vec<Entry<'static>>, first: usize) {
+        let cost = |tuple: &Tuple, row: &Entry<'_>| {
             // The first row of a tuple is the reference's, or that of the lowest source.
             let held = tuple[first].as_ref().or_else(|| tuple.iter().flatten().next());
             held.map_or(0, |held| self.differences(held, row))
@@ -110,7 +110,7 @@ impl Decider<'_> {
         let costs: Vec<Vec<u64>> =
             tuples.iter().map(|tuple| rows.iter().map(|row| cost(tuple, row)).collect()).collect();
         let pairs = if rows.is_empty() { Vec::new() } else { pair(&costs, rows.len()) };
-        let mut rows: Vec<Option<Entry>> = rows.into_iter().map(Some).collect();
+        let mut rows: Vec<Option<Entry<'static>>> = rows.into_iter().map(Some).collect();
         for (tuple, row) in tuples.iter_mut().zip(pairs) {
             tuple[source] = row.and_then(|row| rows[row].take());
         }
@@ -122,7 +122,7 @@ impl Decider<'_> {
     }
 
     /// How many columns of two rows are outside.
-    fn differences(&self, held: &Entry, row: &Entry) -> u64 {
+    fn differences(&self, held: &Entry<'_>, row: &Entry<'_>) -> u64 {
         if held.cells() == row.cells() {
             return 0;
         }
@@ -137,21 +137,21 @@ impl Decider<'_> {
     }
 
     /// Decides rows that belong together; `occurrence` counts the breaks of their key.
-    pub(crate) fn tuple(&mut self, tuple: &[Option<&Entry>], occurrence: &mut u64) -> Result<(), Error> {
+    pub(crate) fn tuple(&mut self, tuple: &[Option<&Entry<'_>>], occurrence: &mut u64) -> Result<(), Error> {
         let present: Vec<bool> = tuple.iter().map(Option::is_some).collect();
         let Some(some) = tuple.iter().flatten().next() else {
             return Ok(());
         };
         let cells: Vec<Vec<&[u8]>> = tuple.iter().flatten().map(|row| row.by_measure(self.plan)).collect();
         let mut outcomes: Vec<Option<Outcome>> = vec![None; self.plan.measures.len()];
+        let mut values: Vec<Vec<Option<Value>>> = vec![Vec::new(); self.plan.measures.len()];
         if present.iter().all(|present| *present) {
             for (index, measure) in self.plan.measures.iter().enumerate() {
                 if cells.iter().skip(1).all(|row| row[index] == cells[0][index]) {
                     continue;
                 }
-                let values: Vec<Option<Value>> =
-                    cells.iter().map(|row| measured(self.plan, index, row[index])).collect();
-                let outcome = judge(&measure.rule, self.plan.reference, &values);
+                values[index] = cells.iter().map(|row| measured(self.plan, index, row[index])).collect();
+                let outcome = judge(&measure.rule, self.plan.reference, &values[index]);
                 outcomes[index] = (!outcome.within).then_some(outcome);
             }
             if outcomes.iter().all(Option::is_none) {
@@ -161,10 +161,8 @@ impl Decider<'_> {
         }
         if some.purpose() != Purpose::List {
             self.count(&present, &outcomes);
-            for (row, cells) in tuple.iter().flatten().zip(&cells) {
-                self.told.tally.broken_rows += 1;
-                self.count_broken(row, cells);
-            }
+            self.told.tally.broken_rows += cells.len() as u64;
+            self.count_broken(some, &cells);
         }
         *occurrence += 1;
         if !self.is_told() {
@@ -176,26 +174,30 @@ impl Decider<'_> {
             self.told.pending.extend(rows);
         }
         let key = self.shown_key(&some.key_values(self.plan));
-        let cells = self.shown_cells(tuple, &cells, outcomes);
+        let cells = self.shown_cells(tuple, &cells, &values, outcomes);
         self.tell(Break { key, occurrence: *occurrence, present, cells })
     }
 
-    /// The cells of a break.
+    /// The cells of a break; `values` are those of the measures that had to be judged.
     fn shown_cells(
         &self,
-        tuple: &[Option<&Entry>],
+        tuple: &[Option<&Entry<'_>>],
         cells: &[Vec<&[u8]>],
+        values: &[Vec<Option<Value>>],
         outcomes: Vec<Option<Outcome>>,
     ) -> Vec<Cell> {
         let in_full = self.is_in_full() || tuple.contains(&None);
         let found: Vec<Vec<Option<&str>>> = tuple.iter().flatten().map(|row| row.found(self.plan)).collect();
         let shown = |measure: usize| {
             let column = self.plan.measures[measure].column.map(|column| &self.plan.columns[column]);
-            let mut rows = found.iter().zip(cells);
-            let value = |row: Option<&Entry>| {
+            let mut rows = found.iter().zip(cells).enumerate();
+            let value = |row: Option<&Entry<'_>>| {
                 row?;
-                let (found, cells) = rows.next()?;
-                let read = || Some(measured(self.plan, measure, cells[measure])?.show(column?));
+                let (row, (found, cells)) = rows.next()?;
+                let read = || match values[measure].get(row) {
+                    Some(value) => Some(value.as_ref()?.show(column?)),
+                    None => Some(measured(self.plan, measure, cells[measure])?.show(column?)),
+                };
                 Some(found[measure].map_or_else(read, |text| Some(text.to_owned())))
             };
             tuple.iter().copied().map(value).collect()
@@ -281,24 +283,26 @@ impl Decider<'_> {
         }
     }
 
-    fn count_broken(&mut self, row: &Entry, cells: &[&[u8]]) {
+    /// Counts the values of a tuple's rows, of which one is given and the cells of all.
+    fn count_broken(&mut self, some: &Entry<'_>, cells: &[Vec<&[u8]>]) {
         if self.plan.key.iter().any(|part| self.few.counts(*part)) {
-            for (part, value) in self.plan.key.iter().zip(row.key_values(self.plan)) {
-                self.count_broken_value(*part, value.as_ref(), 1);
+            for (part, value) in self.plan.key.iter().zip(some.key_values(self.plan)) {
+                self.count_broken_value(*part, value.as_ref(), cells.len() as u64);
             }
         }
-        let lean = row.purpose() == Purpose::DecideLean;
-        for (index, cell) in cells.iter().enumerate() {
-            let column = self.plan.measures[index].column;
-            let Some(column) = column.filter(|it| self.few.counts(*it) && !self.plan.key.contains(it)) else {
-                continue;
-            };
-            match measured(self.plan, index, cell) {
-                Some(Value::Bytes(word)) if lean && self.long.contains(&index) => {
-                    let word = word.first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
-                    self.told.broken.tick(column, word, 1);
+        let lean = some.purpose() == Purpose::DecideLean;
+        for (index, measure) in self.plan.measures.iter().enumerate() {
+            let counted = |it: &usize| self.few.counts(*it) && !self.plan.key.contains(it);
+            let Some(column) = measure.column.filter(counted) else { continue };
+            for alike in cells.chunk_by(|one, other| one[index] == other[index]) {
+                let rows = alike.len() as u64;
+                match measured(self.plan, index, alike[0][index]) {
+                    Some(Value::Bytes(word)) if lean && self.long.contains(&index) => {
+                        let word = word.first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
+                        self.told.broken.tick(column, word, rows);
+                    }
+                    value => self.count_broken_value(column, value.as_ref(), rows),
                 }
-                value => self.count_broken_value(column, value.as_ref(), 1),
             }
         }
     }

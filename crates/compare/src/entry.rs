@@ -1,5 +1,7 @@
 //! A row that is decided by value: bytes that sort by key, then by values, then by source.
 
+use std::borrow::Cow;
+
 use crate::decode::Decoded;
 use crate::found::Found;
 use crate::plan::{Encoding, Plan};
@@ -7,8 +9,8 @@ use crate::value::{Value, read_cell, take_cell, write_bytes, write_cell};
 
 /// A row that is decided by value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Entry {
-    bytes: Vec<u8>,
+pub(crate) struct Entry<'a> {
+    bytes: Cow<'a, [u8]>,
     key_end: usize,
     cells_end: usize,
 }
@@ -85,16 +87,16 @@ pub(crate) fn write_entry(plan: &Plan, purpose: Purpose, of: &Row<'_>, found: &F
     out.extend(locator.to_be_bytes());
 }
 
-impl Entry {
-    pub(crate) fn new(bytes: Vec<u8>) -> Self {
+impl<'a> Entry<'a> {
+    pub(crate) fn new(bytes: Cow<'a, [u8]>) -> Self {
         let tail = bytes.len() - TAIL;
         let end = |at: usize| bytes[at..].first_chunk().map_or(0, |end| u32::from_be_bytes(*end) as usize);
         Self { key_end: end(tail), cells_end: end(tail + 4), bytes }
     }
 
-    /// Bytes that it takes.
-    pub(crate) fn size(&self) -> usize {
-        self.bytes.len()
+    /// With bytes of its own.
+    pub(crate) fn into_owned(self) -> Entry<'static> {
+        Entry { bytes: Cow::Owned(self.bytes.into_owned()), ..self }
     }
 
     /// What it was made of.
@@ -130,8 +132,8 @@ impl Entry {
     }
 
     /// Whether two rows of a source are alike to the letter.
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
-        let text = |entry: &Self| entry.bytes.len() - 4;
+    pub(crate) fn is_same(&self, other: &Entry<'_>) -> bool {
+        let text = |entry: &Entry<'_>| entry.bytes.len() - 4;
         self.bytes[..text(self)] == other.bytes[..text(other)]
     }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::BreakSink;
-use crate::batch::{Cutter, Decision};
+use crate::batch::{Cutter, Decision, Rows};
 use crate::bitmap::{Bitmap, Chosen, all_rows};
 use crate::census::Census;
 use crate::decide::{Decider, Told, Wanted};
@@ -162,9 +162,9 @@ impl Finish<'_> {
         let (draft, wanted) = (teller.draft(), teller.wanted());
         let mut cutter = Cutter::new(rows);
         loop {
-            let decide = |rows| {
+            let decide = |rows: Rows| {
                 let mut decider = self.decider(few, wanted);
-                decision.batch(rows, &mut decider)?;
+                decision.batch(&rows, &mut decider)?;
                 Ok(draft.of(decider.told))
             };
             in_order(reread.threads, || cutter.keys(), decide, |batch| teller.take(batch))?;
@@ -217,7 +217,7 @@ impl Finish<'_> {
         let mut rows = Sorter::merge(reread.long_texts(&chosen, self.long)?, reread.progress)?;
         let mut shown = HashMap::new();
         while let Some(bytes) = rows.next()? {
-            let entry = Entry::new(bytes);
+            let entry = Entry::new(bytes.into());
             shown.insert((entry.source(), entry.locator()), entry.shown(reread.plan));
         }
         for &(at, source, locator) in pending {

@@ -10,8 +10,8 @@ use crate::progress::Progress;
 use crate::queue::Queue;
 
 /// Pairs rows key by key; with `counts_keys`, the key report is counted too.
-pub(crate) fn pair_rows(
-    mut next_entry: impl FnMut() -> Result<Option<Entry>, Error>,
+pub(crate) fn pair_rows<'e>(
+    mut next_entry: impl FnMut() -> Result<Option<Entry<'e>>, Error>,
     decider: &mut Decider<'_>,
     counts_keys: bool,
     budget: &Budget,
@@ -43,8 +43,8 @@ pub(crate) fn pair_rows(
 }
 
 /// Aggregates rows key by key; with `counts`, groups and keys are counted, otherwise only told of.
-pub(crate) fn aggregate_rows(
-    mut next_entry: impl FnMut() -> Result<Option<Entry>, Error>,
+pub(crate) fn aggregate_rows<'e>(
+    mut next_entry: impl FnMut() -> Result<Option<Entry<'e>>, Error>,
     decider: &mut Decider<'_>,
     counts: bool,
     room: Room<'_>,

@@ -16,7 +16,7 @@ pub(crate) struct Queue<'a> {
     len: u64,
     spool: Option<Spool<'a>>,
     /// Rows after those on disk; those that are alike to the letter are counted, not kept.
-    rows: Vec<(Entry, u64)>,
+    rows: Vec<(Entry<'static>, u64)>,
     bytes: usize,
 }
 
@@ -30,13 +30,13 @@ impl<'a> Queue<'a> {
     }
 
     /// Appends a row so many times.
-    pub(crate) fn push(&mut self, row: Entry, count: u64) -> Result<(), Error> {
+    pub(crate) fn push(&mut self, row: Entry<'_>, count: u64) -> Result<(), Error> {
         self.len += count;
         match self.rows.last_mut() {
             Some((last, known)) if last.is_same(&row) => *known += count,
             _ => {
-                self.bytes += row.size() + ROW_BYTES;
-                self.rows.push((row, count));
+                self.bytes += row.bytes().len() + ROW_BYTES;
+                self.rows.push((row.into_owned(), count));
             }
         }
         if self.bytes > MEMORY_BYTES {
@@ -69,13 +69,13 @@ impl<'a> Queue<'a> {
 /// What waited in a queue.
 pub(crate) struct Waiting<'a> {
     on_disk: Option<Strings<'a>>,
-    in_memory: std::vec::IntoIter<(Entry, u64)>,
-    next: Option<(Entry, u64)>,
+    in_memory: std::vec::IntoIter<(Entry<'static>, u64)>,
+    next: Option<(Entry<'static>, u64)>,
 }
 
 impl Waiting<'_> {
     /// The next row.
-    pub(crate) fn next(&mut self) -> Result<Option<Entry>, Error> {
+    pub(crate) fn next(&mut self) -> Result<Option<Entry<'static>>, Error> {
         let Some((row, count)) = self.next_alike()? else { return Ok(None) };
         if count > 1 {
             self.next = Some((row.clone(), count - 1));
@@ -84,15 +84,16 @@ impl Waiting<'_> {
     }
 
     /// The next row, and how many of its like there are.
-    pub(crate) fn next_alike(&mut self) -> Result<Option<(Entry, u64)>, Error> {
+    pub(crate) fn next_alike(&mut self) -> Result<Option<(Entry<'static>, u64)>, Error> {
         if let Some(next) = self.next.take() {
             return Ok(Some(next));
         }
         if let Some(strings) = &mut self.on_disk {
-            if let Some(mut string) = strings.next()? {
+            let mut string = Vec::new();
+            if strings.next(&mut string)? {
                 let count = string.split_off(string.len() - size_of::<u64>());
                 let count = count.first_chunk().map_or(0, |count| u64::from_le_bytes(*count));
-                return Ok(Some((Entry::new(string), count)));
+                return Ok(Some((Entry::new(string.into()), count)));
             }
             self.on_disk = None;
         }

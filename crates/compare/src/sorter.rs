@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 
 use crate::error::Error;
 use crate::partition::Budget;
@@ -166,9 +167,11 @@ fn merge_to<'a>(
         let some = fan_in.min(runs.len() - fan_in + 1);
         let mut merge = Merge::new(runs.drain(..some).map(|run| Run::Disk(run.read())).collect())?;
         let mut spool = Spool::new(budget)?;
-        while let Some(entry) = merge.next()? {
+        let mut entry = Vec::new();
+        while merge.append_next(&mut entry)? {
             progress.check()?;
             spool.push(&entry)?;
+            entry.clear();
         }
         runs.push(spool.stretch()?);
     }
@@ -178,7 +181,16 @@ fn merge_to<'a>(
 /// The entries of several sorters, in order.
 pub(crate) struct Merge<'a> {
     runs: Vec<Run<'a>>,
-    heap: BinaryHeap<Reverse<(Vec<u8>, usize)>>,
+    heads: BinaryHeap<Reverse<Head>>,
+}
+
+/// The smallest entry of a run, in a buffer that its next ones are put into.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Head {
+    /// Its first bytes, which mostly tell its order already.
+    first: u64,
+    entry: Vec<u8>,
+    run: usize,
 }
 
 enum Run<'a> {
@@ -187,34 +199,51 @@ enum Run<'a> {
 }
 
 impl Run<'_> {
-    fn next(&mut self) -> Result<Option<Vec<u8>>, Error> {
+    /// Puts the next entry in place of what is given; says whether there was one.
+    fn next(&mut self, into: &mut Vec<u8>) -> Result<bool, Error> {
         match self {
-            Self::Memory { blocks, entries } => Ok(entries.next().map(|entry| entry.of(blocks).to_vec())),
-            Self::Disk(strings) => strings.next(),
+            Self::Memory { blocks, entries } => {
+                let Some(place) = entries.next() else { return Ok(false) };
+                into.clear();
+                into.extend_from_slice(place.of(blocks));
+                Ok(true)
+            }
+            Self::Disk(strings) => strings.next(into),
         }
     }
 }
 
 impl<'a> Merge<'a> {
     fn new(runs: Vec<Run<'a>>) -> Result<Self, Error> {
-        let mut merge = Self { heap: BinaryHeap::with_capacity(runs.len()), runs };
-        (0..merge.runs.len()).try_for_each(|run| merge.refill(run))?;
+        let mut merge = Self { heads: BinaryHeap::with_capacity(runs.len()), runs };
+        for (run, entries) in merge.runs.iter_mut().enumerate() {
+            let mut entry = Vec::new();
+            if entries.next(&mut entry)? {
+                merge.heads.push(Reverse(Head { first: first_bytes(&entry), entry, run }));
+            }
+        }
         Ok(merge)
-    }
-
-    fn refill(&mut self, run: usize) -> Result<(), Error> {
-        let entry = self.runs[run].next()?;
-        self.heap.extend(entry.map(|entry| Reverse((entry, run))));
-        Ok(())
     }
 
     /// The next entry, smallest first.
     pub(crate) fn next(&mut self) -> Result<Option<Vec<u8>>, Error> {
-        let Some(Reverse((entry, run))) = self.heap.pop() else {
-            return Ok(None);
+        let mut entry = Vec::new();
+        Ok(self.append_next(&mut entry)?.then_some(entry))
+    }
+
+    /// Appends the next entry to a buffer; says whether there was one.
+    pub(crate) fn append_next(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
+        let Some(mut smallest) = self.heads.peek_mut() else {
+            return Ok(false);
         };
-        self.refill(run)?;
-        Ok(Some(entry))
+        let Reverse(head) = &mut *smallest;
+        out.extend_from_slice(&head.entry);
+        if self.runs[head.run].next(&mut head.entry)? {
+            head.first = first_bytes(&head.entry);
+        } else {
+            PeekMut::pop(smallest);
+        }
+        Ok(true)
     }
 }
 

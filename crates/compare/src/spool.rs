@@ -86,19 +86,19 @@ pub(crate) struct Strings<'a> {
 }
 
 impl Strings<'_> {
-    /// The next byte string.
-    pub(crate) fn next(&mut self) -> Result<Option<Vec<u8>>, Error> {
-        self.read().map_err(|error| self.budget.spill_error(error))
+    /// Puts the next byte string in place of what is given; says whether there was one.
+    pub(crate) fn next(&mut self, string: &mut Vec<u8>) -> Result<bool, Error> {
+        self.read(string).map_err(|error| self.budget.spill_error(error))
     }
 
-    fn read(&mut self) -> std::io::Result<Option<Vec<u8>>> {
+    fn read(&mut self, string: &mut Vec<u8>) -> std::io::Result<bool> {
         if self.reader.fill_buf()?.is_empty() {
-            return Ok(None);
+            return Ok(false);
         }
         let mut length = [0; 8];
         self.reader.read_exact(&mut length)?;
-        let mut string = vec![0; u64::from_le_bytes(length) as usize];
-        self.reader.read_exact(&mut string)?;
-        Ok(Some(string))
+        string.resize(u64::from_le_bytes(length) as usize, 0);
+        self.reader.read_exact(string)?;
+        Ok(true)
     }
 }

@@ -4,6 +4,7 @@ mod csv;
 mod jsonl;
 mod layout;
 mod parquet;
+mod stored;
 
 use std::fs;
 use std::io::{self, BufWriter, Write};
@@ -16,6 +17,7 @@ use arrow_schema::Field;
 use tempfile::NamedTempFile;
 
 use layout::{Layout, Value};
+pub use stored::{StoredBreaks, StoredBreaksError};
 
 use crate::report::{Break, BreakHeader};
 

@@ -53,7 +53,7 @@ mod totals;
 mod unique;
 mod value;
 
-pub use breaks_file::{BreaksFile, BreaksFileError, BreaksFormat};
+pub use breaks_file::{BreaksFile, BreaksFileError, BreaksFormat, StoredBreaks, StoredBreaksError};
 pub use error::{Error, ValueProblem};
 pub use memory_table::MemoryTable;
 pub use number::{Decimal, Number, NumeralError};

@@ -8,7 +8,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, RecordBatch};
 
-use super::{BreaksFile, BreaksFormat};
+use super::{BreaksFile, BreaksFormat, StoredBreaks};
 use crate::report::{Break, BreakHeader, Cell, Outside};
 use crate::rule::parse_rule;
 use crate::spec::{Allow, Base, Rule, Tolerance};
@@ -168,6 +168,25 @@ fn parquet_reads_back_and_is_the_same_whatever_the_batches() {
             rule
         ]
     );
+}
+
+#[test]
+fn what_is_read_back_is_what_was_written() {
+    let breaks: Vec<Break> = [outside(), unmatched()].into_iter().cycle().take(3001).collect();
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("b.parquet");
+    fs::write(&path, written("b.parquet", &MEASURES, &breaks)).unwrap();
+    let stored = || StoredBreaks::open(&path).unwrap();
+    let (mut csv, mut json) = (Vec::new(), Vec::new());
+    stored().write_csv(usize::MAX, &mut csv).unwrap();
+    stored().write_json_lines(usize::MAX, &mut json).unwrap();
+    assert!(csv == written("b.csv", &MEASURES, &breaks) && json == written("b.jsonl", &MEASURES, &breaks));
+    assert_eq!(stored().first(1500).unwrap().len(), 1500);
+    fs::write(&path, "PAR1").unwrap();
+    for path in [&path, &directory.path().join("none.parquet")] {
+        let error = StoredBreaks::open(path).err().unwrap().to_string();
+        assert!(error.starts_with(&format!("cannot read the breaks in {}: ", path.display())), "{error}");
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `trueup attempt`: one attempt at a run in a process of its own, so that whatever happens to it is only its own end.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Stdin, Write as _};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -20,6 +21,9 @@ use crate::memory;
 
 /// How long a cancelled attempt may take to remove what it made.
 const GRACE: Duration = Duration::from_millis(800);
+
+/// How often an attempt tells how far it is.
+const TICK: Duration = Duration::from_secs(1);
 
 /// Reads an assignment, carries it out, and writes what happens, a line each.
 ///
@@ -42,6 +46,7 @@ pub fn run() -> ExitCode {
     };
     match write(&Line::Ended(outcome)) {
         Ok(()) => ExitCode::SUCCESS,
+        // Whoever was to hear it has left, which is as good as a cancel.
         Err(_) => ExitCode::from(INTERRUPTED),
     }
 }
@@ -66,6 +71,10 @@ fn carry_out(
     let job = Job::parse(assignment.job.to_string().as_bytes(), None).map_err(|faults| invalid(&faults))?;
     let arguments = arguments(&job, assignment)?;
     let limits = limits(&job, assignment)?;
+    fs::create_dir_all(&assignment.breaks_dir).map_err(|error| {
+        let folder = assignment.breaks_dir.display();
+        RunError::new(Reason::ComparisonFailed, format!("cannot make {folder} for the breaks: {error}"))
+    })?;
     let progress = Arc::new(Progress::new(job.sources.len()));
     cancel_at_end_of(input, &progress);
     let work = Work {
@@ -74,6 +83,7 @@ fn carry_out(
         limits: &limits,
         breaks_dir: &assignment.breaks_dir,
         breaks_kept: 0,
+        tick: TICK,
     };
     let carried = trueup_reconcile::carry_out(&work, &progress, &mut |payload| {
         // Nobody is there to hear the rest.
@@ -136,13 +146,11 @@ fn cancel_at_end_of(mut input: BufReader<Stdin>, progress: &Arc<Progress>) {
 
 /// Ctrl-C reaches the whole terminal; whoever started this decides what it means.
 fn ignore_interrupts() -> io::Result<()> {
-    #[cfg(unix)]
-    signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::new(AtomicBool::new(false)))?;
-    Ok(())
+    signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::new(AtomicBool::new(false))).map(drop)
 }
 
 /// When memory runs out, an attempt can be lost; the process that tells of it cannot.
 fn offer_to_be_killed() {
     // Only Linux has the file, and where it cannot be written the kernel chooses as ever.
-    drop(std::fs::write("/proc/self/oom_score_adj", "1000"));
+    drop(fs::write("/proc/self/oom_score_adj", "1000"));
 }

@@ -1,6 +1,8 @@
-//! Where the breaks of a stage are.
+//! Where the breaks of a stage are, and how they are read back.
 
 use std::path::{Path, PathBuf};
+
+pub use trueup_compare::{StoredBreaks, StoredBreaksError};
 
 /// What file systems take for a name, with room for an extension.
 const NAME_MAX: usize = 200;

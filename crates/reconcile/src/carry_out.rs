@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use trueup_compare::{BreaksFile, Comparison, Limits, Progress, Stage};
 use trueup_events::Payload;
-use trueup_events::outcome::{Reason, RunError, Verdict};
+use trueup_events::outcome::{ErrorCode, Reason, RunError, Verdict};
 use trueup_events::payload::{
     ComparisonErrored, ComparisonStarted, ExtractionCompleted, ExtractionErrored, ExtractionStarted,
     RowsProcessed, StageCompleted, StageErrored, StageStarted,
@@ -19,8 +19,6 @@ use crate::{failure, summary};
 
 /// How often it is looked at how far a comparison is.
 const LOOK: Duration = Duration::from_millis(50);
-/// How often that is told.
-const TICK: Duration = Duration::from_secs(1);
 
 /// What is to be carried out, and with what.
 pub struct Work<'a> {
@@ -34,6 +32,8 @@ pub struct Work<'a> {
     pub breaks_dir: &'a Path,
     /// How many breaks of each stage are kept in its [`Comparison`].
     pub breaks_kept: usize,
+    /// How often it is told how far a stage is.
+    pub tick: Duration,
 }
 
 /// What a job came to.
@@ -88,6 +88,7 @@ pub fn carry_out(
         extracted: false,
         sources: plan.sources.len(),
         rows: 0,
+        tick: work.tick,
         last: Instant::now(),
     };
     let inputs = telling.open(&plan)?;
@@ -121,6 +122,7 @@ struct Telling<'a> {
     sources: usize,
     /// Rows that were told of the present stage: a comparison that starts over does not take them back.
     rows: u64,
+    tick: Duration,
     last: Instant,
 }
 
@@ -198,7 +200,7 @@ impl Telling<'_> {
             if over {
                 return;
             }
-            if self.last.elapsed() >= TICK {
+            if self.last.elapsed() >= self.tick {
                 self.say_rows(stage, 0);
             }
         }
@@ -227,7 +229,7 @@ impl Telling<'_> {
         let Some(run_error) = failure::of_comparison(error) else { return Stopped::Cancelled };
         let at_fault = failure::source_at_fault(error)
             .and_then(|name| inputs.iter().position(|input| input.name == name))
-            .filter(|_| !self.extracted);
+            .filter(|_| !self.extracted && run_error.code() == ErrorCode::QueryFailed);
         if let Some(source) = at_fault {
             let error = failure::of_phase(&run_error);
             self.say(ExtractionErrored { extraction_index: number(source), error });

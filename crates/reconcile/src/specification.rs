@@ -16,7 +16,7 @@ pub(crate) fn spec(job: &Job, stage: &Stage, breaks_kept: usize) -> Result<Spec,
         tolerances.insert(given.measure.clone(), tolerance(job, stage, given)?);
         if let trueup_job::Rule::Exact { normalise } = &given.rule {
             let column = column(job, &given.measure);
-            normalisers.entry(column).or_default().extend(normalise.iter().map(normaliser));
+            normalisers.entry(column).or_default().extend(normalise.iter().copied().map(normaliser));
         }
     }
     normalisers.retain(|_, normalisers| !normalisers.is_empty());
@@ -88,7 +88,7 @@ fn measure(measure: &trueup_job::Measure) -> Measure {
     Measure { name: measure.name.clone(), aggregate, column: measure.column.clone() }
 }
 
-fn normaliser(normaliser: &trueup_job::Normaliser) -> Normaliser {
+fn normaliser(normaliser: trueup_job::Normaliser) -> Normaliser {
     match normaliser {
         trueup_job::Normaliser::Trim => Normaliser::Trim,
         trueup_job::Normaliser::CollapseSpace => Normaliser::CollapseSpace,

@@ -13,8 +13,6 @@ use trueup_events::{EventType, Payload};
 use crate::place::{Place, with};
 
 fn assignment(place: &Place, job: &Value, params: &str) -> String {
-    let breaks = place.path().join("run");
-    fs::create_dir_all(&breaks).unwrap();
     json!({
         "run_id": "3f0c1f5e-7d0b-4a55-9a6f-1f6f1a2b3c4d",
         "job_id": "9b7e4c1a-2f44-4b1d-8c07-5a1b2c3d4e5f",
@@ -22,7 +20,7 @@ fn assignment(place: &Place, job: &Value, params: &str) -> String {
         "job": job,
         "params": params,
         "requested_at_ms": 1_768_478_400_000_i64,
-        "breaks_dir": breaks,
+        "breaks_dir": place.path().join("run"),
         "memory_bytes": 64 << 20,
         "threads": null,
     })
@@ -50,7 +48,7 @@ fn attempt(place: &Place, line: &str) -> (Vec<Payload>, Outcome) {
     let mut told = Vec::new();
     let outcome = loop {
         match serde_json::from_str(&lines.next().expect("it says how it ended").unwrap()).unwrap() {
-            Line::Told(payload) => told.push(payload),
+            Line::Told { payload, .. } => told.push(payload),
             Line::Ended(outcome) => break outcome,
         }
     };

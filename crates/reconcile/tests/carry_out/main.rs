@@ -1,0 +1,9 @@
+//! Jobs carried out on real files: what is told, what they come to, and what they leave behind.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod cancelling;
+mod failing;
+mod finding;
+mod scene;
+mod telling;

@@ -95,7 +95,9 @@ fn group_room(root: &Path, own: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{available, group_room, parse};
+    use trueup_job::Memory;
+
+    use super::{available, group_room, of_job, parse};
 
     #[test]
     fn sizes() {
@@ -114,6 +116,20 @@ mod tests {
         ];
         for (text, bytes) in cases {
             assert_eq!(parse(text, || 1_000_000_000).ok(), bytes, "{text}");
+        }
+    }
+
+    #[test]
+    fn sizes_of_jobs() {
+        let cases = [
+            (None, Some(600_000_000)),
+            (Some(Memory::Percent(25)), Some(250_000_000)),
+            (Some(Memory::Percent(1)), Some(16 << 20)),
+            (Some(Memory::Bytes(32 << 20)), Some(32 << 20)),
+            (Some(Memory::Bytes(1 << 20)), None),
+        ];
+        for (memory, bytes) in cases {
+            assert_eq!(of_job(memory, || 1_000_000_000), bytes, "{memory:?}");
         }
     }
 

@@ -179,7 +179,7 @@ fn add_number(state: &mut State<'_>, aggregate: Aggregate, number: Number) {
 
 impl Accumulator<'_> {
     fn value(&mut self) -> Result<Option<Quantity>, Error> {
-        let overflow = || Error::Overflow { column: self.name.clone() };
+        let overflow = || Error::Overflow { measure: self.name.clone() };
         let (sum, count) = match &mut self.state {
             State::Count(count) => return Ok(Some(Quantity::Number(Number::from(*count)))),
             State::Distinct(seen) => return Ok(Some(Quantity::Number(Number::from(seen.count()?)))),

@@ -21,6 +21,16 @@ pub enum Error {
         /// What to do about it.
         hint: Option<String>,
     },
+    /// A source lacks a key column.
+    #[error("key column `{column}` is missing in {source_name}")]
+    MissingKey {
+        /// The source's name.
+        source_name: String,
+        /// The key column.
+        column: String,
+        /// A column of the source that may have been meant.
+        near: Option<String>,
+    },
     /// A tolerance or an aggregate is not for what its column is compared as.
     #[error("{what}: `{column}` is compared as {kind}")]
     Unfit {
@@ -58,10 +68,10 @@ pub enum Error {
         examples: String,
     },
     /// A sum has no exact decimal of 38 digits.
-    #[error("the sum of `{column}` needs more than 38 digits")]
+    #[error("{measure} of a group needs more than 38 digits")]
     Overflow {
-        /// The column.
-        column: String,
+        /// The measure: `sum(amount)`.
+        measure: String,
     },
     /// More rows than a locator can count.
     #[error("{source_name} has more than 4,294,967,295 rows")]
@@ -94,9 +104,12 @@ pub enum Error {
 /// What is wrong with a value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ValueProblem {
-    /// Not a number of at most 38 digits and a reasonable exponent.
+    /// Not a number of at most 38 digits.
     #[error("has more digits than can be compared")]
     TooLong,
+    /// Not a number with a reasonable exponent.
+    #[error("has an exponent beyond ±10,000")]
+    Exponent,
     /// Not a date or time in the format that was declared.
     #[error("does not fit the declared date format")]
     DateFormat,
@@ -122,6 +135,7 @@ impl ValueProblem {
             Self::TooLong => {
                 Some("a number may have 38 digits; what only looks like one can be compared as text")
             }
+            Self::Exponent => Some("what only looks like a number can be compared as text"),
             Self::DateFormat => Some("correct the format"),
             Self::Boolean => Some("truth values are true, false, t, f, yes, no, y, n, 1 and 0"),
             Self::TimeOfDay => Some("store it as a timestamp"),
@@ -141,6 +155,10 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Spec { hint, .. } => hint.clone(),
+            Self::MissingKey { near: Some(near), column, .. } => {
+                Some(format!("it has `{near}`; rename it to `{column}`"))
+            }
+            Self::MissingKey { .. } => Some("rename a column, or choose another key".into()),
             Self::Unfit { hint, .. } => Some(hint.clone()),
             Self::Value { problem, .. } => problem.hint().map(str::to_owned),
             Self::Duplicates { .. } => Some(

@@ -171,11 +171,10 @@ impl Building<'_> {
             return Err(no_such_column(name, self.names));
         }
         if let Some(lacking) = indices.iter().position(Option::is_none) {
-            let hint = self.names.hint_in(lacking, name);
-            let what = format!("key column `{name}` is missing in {}", self.sources[lacking].name);
-            return Err(Error::Spec {
-                what,
-                hint: hint.or(Some("rename a column, or choose another key".into())),
+            return Err(Error::MissingKey {
+                source_name: self.sources[lacking].name.clone(),
+                column: name.into(),
+                near: self.names.near_in(lacking, name),
             });
         }
         if self.columns.iter().any(|column| column.name == name) {
@@ -249,7 +248,7 @@ impl Building<'_> {
         check_aggregate(name, aggregate, planned)?;
         let counts = matches!(aggregate, Aggregate::Count | Aggregate::CountDistinct);
         let kind = if counts { Kind::Number } else { planned.kind };
-        let rule = fitting_rule(name, column, rule, kind, disagreed)?;
+        let rule = fitting_rule(name, if counts { name } else { column }, rule, kind, disagreed)?;
         Ok(Some(Measure { name: name.into(), aggregate, column: Some(index), rule, allow }))
     }
 }
@@ -290,7 +289,13 @@ fn fitting_rule(name: &str, column: &str, rule: Rule, kind: Kind, disagreed: boo
         return Ok(Rule::Exact);
     }
     let hint = match (&rule, kind) {
+        (Rule::Duration { .. }, Kind::Number) => {
+            format!("a duration is for dates and times; for numbers write {name}=1")
+        }
         (Rule::Duration { .. }, _) => "a duration is for dates and times".to_string(),
+        (Rule::Percentage { .. }, kind) if kind.is_temporal() => {
+            format!("a percentage is for numbers; for dates and times write how long, as {name}=2d")
+        }
         (Rule::Absolute(value), kind) if kind.is_temporal() => {
             format!("for {value} days write {name}={value}d")
         }

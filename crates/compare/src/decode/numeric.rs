@@ -127,9 +127,8 @@ fn any_units(text: &[u8], scale: u32) -> Result<i64, Misfit> {
 
 fn numeral(text: &[u8]) -> Result<Number, Misfit> {
     Number::parse(text).map_err(|error| match error {
-        NumeralError::TooManyDigits | NumeralError::ExponentOutOfRange => {
-            Misfit::Value(ValueProblem::TooLong)
-        }
+        NumeralError::TooManyDigits => Misfit::Value(ValueProblem::TooLong),
+        NumeralError::ExponentOutOfRange => Misfit::Value(ValueProblem::Exponent),
         _ => Misfit::Reading(text.to_vec()),
     })
 }

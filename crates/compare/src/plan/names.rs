@@ -67,9 +67,8 @@ impl Names {
     }
 
     /// A column of the source that may have been meant.
-    pub(super) fn hint_in(&self, source: usize, name: &str) -> Option<String> {
-        let near = near_miss(name, self.indices[source].keys().map(String::as_str))?;
-        Some(format!("it has `{near}`; rename it to `{name}`"))
+    pub(super) fn near_in(&self, source: usize, name: &str) -> Option<String> {
+        near_miss(name, self.indices[source].keys().map(String::as_str)).map(str::to_owned)
     }
 
     /// What became of every column.

@@ -30,6 +30,11 @@ fn a_value_that_cannot_be_read_is_named_with_its_place() {
         Scene::of([column("1.5", "1.5"), column("1.5", &digits)]),
         format!("source_1: row 7655: column `v`: `{}…` has more digits than can be compared", &digits[..60]),
     )];
+    cases.push((
+        "too large an exponent",
+        Scene::of([column("1.5", "1.5"), column("1.5", "1e20000")]),
+        "source_1: row 7655: column `v`: `1e20000` has an exponent beyond ±10,000".into(),
+    ));
     let mut scene = Scene::of([column("31/12/2024", "31/12/2024"), column("31/12/2024", "2024-12-31")]);
     scene.date_formats.extend([(0, "%d/%m/%Y"), (1, "%d/%m/%Y")]);
     cases.push((

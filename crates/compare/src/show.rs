@@ -36,7 +36,7 @@ pub(crate) fn show_bytes(kind: Kind, bytes: &[u8]) -> String {
     if kind != Kind::Binary {
         return String::from_utf8_lossy(bytes).into_owned();
     }
-    bytes.iter().fold(String::from("0x"), |mut hex, byte| {
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut hex, byte| {
         // Writing to a string cannot fail.
         write!(hex, "{byte:02x}").unwrap_or_default();
         hex

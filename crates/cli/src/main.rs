@@ -17,6 +17,7 @@ mod specification;
 mod targets;
 mod terminal;
 mod tolerance;
+mod visible;
 
 use std::process::ExitCode;
 

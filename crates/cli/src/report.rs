@@ -3,6 +3,7 @@
 #![expect(clippy::format_collect, reason = "reports are short, and this is how they read best")]
 
 mod break_table;
+mod figures;
 mod html;
 mod html_chart;
 mod json;
@@ -37,7 +38,7 @@ pub struct Report<'a> {
 pub struct Input {
     /// As given on the command line.
     pub path: String,
-    /// What was detected: `CSV, ; between fields, UTF-8, with a header`.
+    /// What was detected: `CSV, delimiter ';', UTF-8, header`.
     pub read_as: String,
 }
 

@@ -21,7 +21,7 @@ pub struct Markup {
 
 /// The table, ready to be laid out.
 pub struct BreakTable {
-    /// The headings: the key, the column, the sources and the difference.
+    /// The headings: the key (and which break of it), the column, the sources and the difference.
     pub head: Vec<String>,
     /// A row for each measure that is outside, one for a group that is absent somewhere.
     pub rows: Vec<Vec<String>>,
@@ -38,6 +38,7 @@ impl BreakTable {
         }
         let names = |names: &[String]| names.iter().map(|name| (markup.name)(name)).collect::<Vec<_>>();
         let mut head = names(&comparison.key);
+        head.extend(phrases::keys_recur(comparison).then(|| "occurrence".to_owned()));
         head.push("column".to_owned());
         head.extend(names(&comparison.sources));
         head.push("difference".to_owned());
@@ -48,7 +49,11 @@ impl BreakTable {
 }
 
 fn rows(comparison: &Comparison, found: &Break, markup: &Markup) -> Vec<Vec<String>> {
-    let key = || found.key.iter().map(|part| (markup.value)(part.as_deref(), 0..0));
+    let recur = phrases::keys_recur(comparison);
+    let key = || {
+        let parts = found.key.iter().map(|part| (markup.value)(part.as_deref(), 0..0));
+        parts.chain(recur.then(|| phrases::count(found.occurrence)))
+    };
     if !found.is_outside() {
         let presence =
             found.present.iter().map(|&has| if has { "present" } else { markup.absent }.to_owned());

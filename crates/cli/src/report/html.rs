@@ -2,11 +2,13 @@
 
 use std::ops::Range;
 
-use trueup_compare::Comparison;
+use trueup_compare::{Comparison, MeasureReport};
 
 use super::break_table::{BreakTable, Markup};
+use super::figures::{self, Figures};
 use super::phrases::{self, MANY};
 use super::{Report, html_chart, marking};
+use crate::visible::visible;
 
 const STYLE: &str = include_str!("html.css");
 
@@ -19,9 +21,10 @@ pub fn render(report: &Report<'_>) -> String {
     let sections: String = [
         section("Groups", html_chart::groups(comparison)),
         section("Sources", sources(report)),
+        section("Keys", keys(comparison)),
         section("Compared as", compared_as(comparison)),
         section("Findings", findings(comparison)),
-        section("Columns with breaks", html_chart::columns(comparison) + &columns(report)),
+        section("Columns", html_chart::columns(comparison) + &columns(report)),
         section("Where breaks concentrate", html_chart::concentration(comparison)),
         section("Breaks", breaks(comparison)),
         section("Notes", list(&phrases::notes(comparison), "note")),
@@ -69,24 +72,35 @@ fn headings(names: &[&str]) -> Vec<String> {
 
 fn sources(report: &Report<'_>) -> String {
     let comparison = report.comparison;
-    let drifts = phrases::keys_drift(comparison);
-    let mut head =
-        headings(&["source", "rows", "unmatched", "distinct keys", "repeated keys", "NULL in key"]);
-    head.extend(drifts.then(|| "type drift".to_owned()));
-    head.extend(headings(&["from", "read as"]));
     let rows: Vec<Vec<String>> = (comparison.sources.iter().zip(report.inputs).enumerate())
         .map(|(source, (name, input))| {
-            let keys = &comparison.key_report[source];
-            let unmatched = comparison.unmatched_by_source[source];
-            let counts = [keys.rows, unmatched, keys.distinct_keys, keys.duplicated_keys, keys.null_keys];
+            vec![
+                escaped(name),
+                phrases::count(comparison.source_row_counts[source]),
+                phrases::count(comparison.unmatched_by_source[source]),
+                escaped(&input.path),
+                escaped(&input.read_as),
+            ]
+        })
+        .collect();
+    table("Sources", &headings(&["source", "rows", "unmatched", "from", "read as"]), 1..3, &rows)
+}
+
+fn keys(comparison: &Comparison) -> String {
+    let drifts = phrases::keys_drift(comparison);
+    let mut head = headings(&["source"]);
+    head.extend(headings(&phrases::KEY_HEADINGS));
+    let numbers = 1..head.len();
+    head.extend(drifts.then(|| "type drift".to_owned()));
+    let rows: Vec<Vec<String>> = (comparison.sources.iter().zip(&comparison.key_report))
+        .map(|(name, keys)| {
             let mut row = vec![escaped(name)];
-            row.extend(counts.map(phrases::count));
+            row.extend(phrases::key_figures(keys));
             row.extend(drifts.then(|| escaped(&phrases::type_drift(keys))));
-            row.extend([escaped(&input.path), escaped(&input.read_as)]);
             row
         })
         .collect();
-    table("Sources", &head, 1..6, &rows)
+    table("Keys", &head, numbers, &rows)
 }
 
 fn findings(comparison: &Comparison) -> String {
@@ -115,30 +129,31 @@ fn compared_as(comparison: &Comparison) -> String {
     list(&lines.chain(more).collect::<Vec<String>>(), "kind")
 }
 
+/// The first columns, and the others behind a line that unfolds them.
 fn columns(report: &Report<'_>) -> String {
-    let comparison = report.comparison;
-    let broken = phrases::broken_measures(comparison);
-    if broken.is_empty() {
+    let figures = Figures::new(report.comparison);
+    if figures.shown().is_empty() {
         return String::new();
     }
-    let mut head = headings(&["column", "rule", "outside", "share", "largest difference"]);
-    head.extend(comparison.sources.iter().map(|source| escaped(&format!("total {source}"))));
-    let rows: Vec<Vec<String>> = (broken.iter().take(MANY))
-        .map(|measure| {
-            let mut row = vec![
-                escaped(&measure.name),
-                escaped(&report.rule(measure)),
-                phrases::count(measure.outside),
-                phrases::percent(measure.outside, measure.outside + measure.within),
-                escaped(measure.largest_difference.as_deref().unwrap_or_default()),
-            ];
-            let totals = (0..comparison.sources.len()).map(|source| phrases::total(measure, source));
-            row.extend(totals.map(|total| escaped(total.unwrap_or_default())));
-            row
-        })
-        .collect();
-    let more = phrases::more(broken.len(), MANY, "column").map(|more| format!("<p>{more}</p>\n"));
-    table("Columns with breaks", &head, 2..head.len(), &rows) + &more.unwrap_or_default()
+    let mut head = headings(&["column", "rule"]);
+    head.extend(headings(&figures::COUNT_HEADINGS));
+    head.extend(figures.total_headings(escaped));
+    let listed = |label: &str, measures: &[&MeasureReport]| {
+        let rows: Vec<Vec<String>> = (measures.iter())
+            .map(|measure| {
+                let mut row = vec![escaped(&measure.name), escaped(&report.rule(measure))];
+                row.extend(figures::counts(measure).iter().map(|count| escaped(count)));
+                row.extend(figures.totals(measure).iter().map(|total| escaped(total)));
+                row
+            })
+            .collect();
+        table(label, &head, 2..head.len(), &rows)
+    };
+    let rest = figures.more().map(|more| {
+        let rest = listed("More columns", figures.rest());
+        format!("<details>\n<summary>{more}</summary>\n{rest}</details>\n")
+    });
+    listed("Columns", figures.shown()) + &rest.unwrap_or_default()
 }
 
 fn breaks(comparison: &Comparison) -> String {
@@ -163,7 +178,7 @@ fn value(text: Option<&str>, mark: Range<usize>) -> String {
 /// Text for an element or a quoted attribute.
 pub fn escaped(text: &str) -> String {
     let mut html = String::with_capacity(text.len());
-    for character in phrases::visible(text).chars() {
+    for character in visible(text).chars() {
         match character {
             '&' => html.push_str("&amp;"),
             '<' => html.push_str("&lt;"),

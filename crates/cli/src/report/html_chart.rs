@@ -2,8 +2,10 @@
 
 use trueup_compare::Comparison;
 
+use super::figures::Figures;
 use super::html::escaped;
 use super::phrases::{self, MANY};
+use crate::visible::visible;
 
 /// About as wide as a phone, so that text is hardly scaled there.
 const WIDTH: f64 = 400.0;
@@ -38,9 +40,9 @@ pub fn groups(comparison: &Comparison) -> String {
 
 /// One bar per column with breaks, as long as its share of groups outside.
 pub fn columns(comparison: &Comparison) -> String {
-    let broken = phrases::broken_measures(comparison);
-    let most = broken.first().map_or(0, |measure| measure.outside);
-    let rows: Vec<Row> = (broken.iter().take(MANY))
+    let figures = Figures::new(comparison);
+    let most = figures.shown().first().map_or(0, |measure| measure.outside);
+    let rows: Vec<Row> = (figures.shown().iter().filter(|measure| measure.outside > 0))
         .map(|measure| Row {
             name: measure.name.clone(),
             length: share(measure.outside, most),
@@ -90,8 +92,7 @@ fn chart(label: &str, rows: &[Row]) -> String {
     let body: String = (rows.iter().enumerate())
         .map(|(position, row)| {
             let top = position * ROW;
-            let name =
-                escaped(&super::marking::Cut::plain(&phrases::visible(&row.name), LABEL_CHARACTERS).text);
+            let name = escaped(&super::marking::Cut::plain(&visible(&row.name), LABEL_CHARACTERS).text);
             let tick = row.tick.map_or_else(String::new, |tick| {
                 let x = LABEL + tick * room;
                 format!("<rect class=\"absent\" x=\"{x:.1}\" y=\"{top}\" width=\"2\" height=\"22\"/>")

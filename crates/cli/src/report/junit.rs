@@ -1,21 +1,27 @@
-//! The report for a build server: one test case per measure, one for absent groups, one per finding.
+//! The report for a build server: a test case per measure, one for absent groups, one per finding; sources are properties.
 
 use trueup_compare::{Break, Comparison, MeasureReport};
 
+use super::figures::{self, Figures};
 use super::{Report, phrases};
+use crate::visible::{is_unprintable, visible};
 
 /// Writes the XML that JUnit's own reports have made common.
 pub fn render(report: &Report<'_>) -> String {
     let comparison = report.comparison;
     let mut cases = vec![presence_case(comparison)];
-    cases.extend(comparison.measures.iter().enumerate().map(|(index, it)| measure_case(report, index, it)));
+    let figures = Figures::new(comparison);
+    cases.extend(
+        comparison.measures.iter().enumerate().map(|(index, it)| measure_case(report, &figures, index, it)),
+    );
     cases.extend(comparison.findings.iter().map(|finding| Case {
         name: format!("column {}", finding.column),
         failure: Some((finding.problem.clone(), String::new())),
+        figures: String::new(),
     }));
     let failures = cases.iter().filter(|case| case.failure.is_some()).count();
     let class = escaped(&comparison.sources.join(" against "));
-    let body: String = cases.iter().map(|case| case.xml(&class)).collect();
+    let body: String = properties(report) + &cases.iter().map(|case| case.xml(&class)).collect::<String>();
     let counts = format!("tests=\"{}\" failures=\"{failures}\" errors=\"0\"", cases.len());
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"trueup diff\" {counts}>\n  \
@@ -27,20 +33,48 @@ struct Case {
     name: String,
     /// The message and the details.
     failure: Option<(String, String)>,
+    /// What was counted and summed up, one figure a line.
+    figures: String,
 }
 
 impl Case {
     fn xml(&self, class: &str) -> String {
         let open = format!("    <testcase classname=\"{class}\" name=\"{}\"", escaped(&self.name));
-        match &self.failure {
-            None => format!("{open}/>\n"),
-            Some((message, details)) => format!(
-                "{open}>\n      <failure message=\"{}\">{}</failure>\n    </testcase>\n",
-                escaped(message),
-                escaped(details)
-            ),
+        let failure = self.failure.as_ref().map_or_else(String::new, |(message, details)| {
+            format!("      <failure message=\"{}\">{}</failure>\n", escaped(message), escaped(details))
+        });
+        let figures = match &*self.figures {
+            "" => String::new(),
+            figures => format!("      <system-out>{}</system-out>\n", escaped(figures)),
+        };
+        if failure.is_empty() && figures.is_empty() {
+            return format!("{open}/>\n");
         }
+        format!("{open}>\n{failure}{figures}    </testcase>\n")
     }
+}
+
+/// Where each source came from, how it was read, and what its keys look like.
+fn properties(report: &Report<'_>) -> String {
+    let comparison = report.comparison;
+    let mut properties = Vec::new();
+    for (source, (name, input)) in comparison.sources.iter().zip(report.inputs).enumerate() {
+        let keys = &comparison.key_report[source];
+        let figures = phrases::KEY_HEADINGS.iter().zip(phrases::key_figures(keys));
+        let drift = (!keys.type_drift.is_empty()).then(|| phrases::type_drift(keys));
+        properties.extend([
+            (format!("{name}: from"), input.path.clone()),
+            (format!("{name}: read as"), input.read_as.clone()),
+        ]);
+        properties.extend(figures.map(|(heading, figure)| (format!("{name}: {heading}"), figure)));
+        properties.extend(drift.map(|drift| (format!("{name}: type drift"), drift)));
+    }
+    let listed: String = (properties.iter())
+        .map(|(name, value)| {
+            format!("      <property name=\"{}\" value=\"{}\"/>\n", escaped(name), escaped(value))
+        })
+        .collect();
+    format!("    <properties>\n{listed}    </properties>\n")
 }
 
 fn presence_case(comparison: &Comparison) -> Case {
@@ -60,10 +94,10 @@ fn presence_case(comparison: &Comparison) -> Case {
         });
         (message, details.collect())
     });
-    Case { name: "groups are in every source".to_owned(), failure }
+    Case { name: "groups are in every source".to_owned(), failure, figures: String::new() }
 }
 
-fn measure_case(report: &Report<'_>, index: usize, measure: &MeasureReport) -> Case {
+fn measure_case(report: &Report<'_>, figures: &Figures<'_>, index: usize, measure: &MeasureReport) -> Case {
     let comparison = report.comparison;
     let failure = (!measure.passed).then(|| {
         let message = format!(
@@ -75,7 +109,12 @@ fn measure_case(report: &Report<'_>, index: usize, measure: &MeasureReport) -> C
         let details = comparison.breaks.iter().filter_map(|found| details_line(comparison, found, index));
         (message, details.collect())
     });
-    Case { name: measure.name.clone(), failure }
+    let counts = figures::COUNT_HEADINGS.map(str::to_owned).into_iter().zip(figures::counts(measure));
+    let totals = figures.total_headings(visible).into_iter().zip(figures.totals(measure));
+    let listed = (counts.chain(totals))
+        .filter(|(_, figure)| !figure.is_empty())
+        .map(|(heading, figure)| format!("{heading}: {figure}\n"));
+    Case { name: measure.name.clone(), failure, figures: listed.collect() }
 }
 
 fn details_line(comparison: &Comparison, found: &Break, measure: usize) -> Option<String> {
@@ -84,14 +123,14 @@ fn details_line(comparison: &Comparison, found: &Break, measure: usize) -> Optio
     let values: Vec<String> = (comparison.sources.iter().zip(&cell.values))
         .map(|(name, value)| {
             let value = value.as_ref().map_or("absent", |value| phrases::or_null(value.as_deref()));
-            format!("{name} {}", phrases::visible(value))
+            format!("{name} {}", visible(value))
         })
         .collect();
     let difference = outside.difference.as_ref().map_or_else(String::new, |it| format!(" ({it})"));
     Some(format!("{}: {}{difference}\n", phrases::key(found), values.join(", ")))
 }
 
-/// Text for an element or an attribute; what XML cannot hold at all becomes U+FFFD.
+/// Text for an element or an attribute; what XML cannot hold is spelt out, or becomes U+FFFD.
 fn escaped(text: &str) -> String {
     let mut xml = String::with_capacity(text.len());
     for character in text.chars() {
@@ -100,10 +139,9 @@ fn escaped(text: &str) -> String {
             '<' => xml.push_str("&lt;"),
             '>' => xml.push_str("&gt;"),
             '"' => xml.push_str("&quot;"),
-            '\n' | '\t' => xml.push(character),
-            '\r' => xml.push_str("&#13;"),
+            '\n' => xml.push(character),
             '\u{fffe}' | '\u{ffff}' => xml.push('\u{fffd}'),
-            control if control < ' ' => xml.push('\u{fffd}'),
+            unprintable if is_unprintable(unprintable) => xml.extend(unprintable.escape_default()),
             other => xml.push(other),
         }
     }
@@ -121,6 +159,22 @@ mod tests {
         <?xml version="1.0" encoding="UTF-8"?>
         <testsuites name="trueup diff" tests="5" failures="4" errors="0">
           <testsuite name="ledger against bank" tests="5" failures="4" errors="0">
+            <properties>
+              <property name="ledger: from" value="ledger.csv"/>
+              <property name="ledger: read as" value="CSV, UTF-8, `,` `&quot;`"/>
+              <property name="ledger: rows" value="1,000"/>
+              <property name="ledger: distinct keys" value="999"/>
+              <property name="ledger: repeated keys" value="1"/>
+              <property name="ledger: rows with NULL in the key" value="0"/>
+              <property name="ledger: type drift" value="txn_id is text"/>
+              <property name="bank: from" value="bank.parquet"/>
+              <property name="bank: read as" value="Parquet"/>
+              <property name="bank: rows" value="1,005"/>
+              <property name="bank: distinct keys" value="1,005"/>
+              <property name="bank: repeated keys" value="0"/>
+              <property name="bank: rows with NULL in the key" value="2"/>
+              <property name="bank: type drift" value="txn_id is number"/>
+            </properties>
             <testcase classname="ledger against bank" name="groups are in every source">
               <failure message="25 of 1,005 groups absent somewhere">T-3, DE02: absent from ledger
         </failure>
@@ -129,11 +183,27 @@ mod tests {
               <failure message="5 of 980 groups outside ABSOLUTE 0.01">T-1, DE|01: ledger 10.00, bank 10.03 (0.03)
         T-2, NULL: ledger 7.5, bank NULL
         </failure>
+              <system-out>within: 975
+        outside: 5
+        share: 0.5%
+        largest difference: 0.03
+        total ledger: 12345678901234567890.12
+        total bank: 12345678901234567890.27
+        </system-out>
             </testcase>
-            <testcase classname="ledger against bank" name="booked"/>
+            <testcase classname="ledger against bank" name="booked">
+              <system-out>within: 980
+        outside: 0
+        share: 0.0%
+        </system-out>
+            </testcase>
             <testcase classname="ledger against bank" name="note">
               <failure message="2 of 980 groups outside EXACT">T-1, DE|01: ledger a long note that begins alike &lt;one&gt; and goes on &amp; on, and ends alike as well, bank a long note that begins alike &lt;two&gt; and goes on &amp; on, and ends alike as well
         </failure>
+              <system-out>within: 978
+        outside: 2
+        share: 0.2%
+        </system-out>
             </testcase>
             <testcase classname="ledger against bank" name="column memo">
               <failure message="missing in bank"></failure>
@@ -149,8 +219,27 @@ mod tests {
         <?xml version="1.0" encoding="UTF-8"?>
         <testsuites name="trueup diff" tests="2" failures="0" errors="0">
           <testsuite name="ledger against bank" tests="2" failures="0" errors="0">
+            <properties>
+              <property name="ledger: from" value="ledger.csv"/>
+              <property name="ledger: read as" value="CSV, UTF-8, `,` `&quot;`"/>
+              <property name="ledger: rows" value="1,000"/>
+              <property name="ledger: distinct keys" value="1,000"/>
+              <property name="ledger: repeated keys" value="0"/>
+              <property name="ledger: rows with NULL in the key" value="0"/>
+              <property name="bank: from" value="bank.parquet"/>
+              <property name="bank: read as" value="Parquet"/>
+              <property name="bank: rows" value="1,000"/>
+              <property name="bank: distinct keys" value="1,000"/>
+              <property name="bank: repeated keys" value="0"/>
+              <property name="bank: rows with NULL in the key" value="0"/>
+            </properties>
             <testcase classname="ledger against bank" name="groups are in every source"/>
-            <testcase classname="ledger against bank" name="amount"/>
+            <testcase classname="ledger against bank" name="amount">
+              <system-out>within: 1,000
+        outside: 0
+        share: 0.0%
+        </system-out>
+            </testcase>
           </testsuite>
         </testsuites>
         "#);
@@ -158,6 +247,6 @@ mod tests {
 
     #[test]
     fn xml_holds_anything() {
-        assert_eq!(escaped("<a b=\"c\">&\u{0}\u{1b}"), "&lt;a b=&quot;c&quot;&gt;&amp;\u{fffd}\u{fffd}");
+        assert_eq!(escaped("<a b=\"c\">&\u{1b}\u{ffff}"), "&lt;a b=&quot;c&quot;&gt;&amp;\\u{1b}\u{fffd}");
     }
 }

@@ -3,13 +3,14 @@
 use trueup_compare::{Allow, Base, MeasureReport, Rule, Tolerance};
 
 use super::{Report, phrases};
+use crate::visible::visible;
 
 impl Report<'_> {
     /// The rule of a measure with all that belongs to it: `PERCENTAGE 5% of the smaller, 3 allowed`.
     pub fn rule(&self, measure: &MeasureReport) -> String {
         let base = match self.base(measure) {
             Some(base @ ("larger" | "smaller" | "mean")) => format!(" of the {base}"),
-            Some(source) => format!(" of {}", phrases::visible(source)),
+            Some(source) => format!(" of {}", visible(source)),
             None => String::new(),
         };
         let allowed = match self.allow(measure) {

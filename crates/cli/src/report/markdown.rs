@@ -6,8 +6,10 @@ use trueup_compare::Comparison;
 
 use super::Report;
 use super::break_table::{BreakTable, Markup};
+use super::figures::{self, Figures};
 use super::marking::Cut;
 use super::phrases::{self, MANY};
+use crate::visible::visible;
 
 /// How many characters of a value are shown.
 const VALUE: usize = 60;
@@ -20,9 +22,10 @@ pub fn render(report: &Report<'_>) -> String {
         format!("## {sign} {}\n\n{}\n", phrases::verdict(comparison), phrases::summary(comparison));
     let parts = [
         ("Sources", sources(report)),
+        ("Keys", keys(comparison)),
         ("Compared as", compared_as(comparison)),
         ("Findings", findings(comparison)),
-        ("Columns with breaks", columns(report)),
+        ("Columns", columns(report)),
         ("Where breaks concentrate", concentrations(comparison)),
         ("Breaks", breaks(comparison)),
         ("Notes", notes(comparison)),
@@ -49,30 +52,31 @@ fn headings(names: &[&str]) -> Vec<String> {
 
 fn sources(report: &Report<'_>) -> String {
     let comparison = report.comparison;
-    let (odd_keys, drifts) = (phrases::keys_are_odd(comparison), phrases::keys_drift(comparison));
-    let mut head = headings(&["source", "rows", "unmatched", "from"]);
-    if odd_keys {
-        head.extend(headings(&["repeated keys", "rows with NULL in the key"]));
-    }
-    if drifts {
-        head.extend(headings(&["type drift"]));
-    }
     let rows: Vec<Vec<String>> = (comparison.sources.iter().zip(report.inputs).enumerate())
         .map(|(source, (name, input))| {
-            let mut row = vec![
+            vec![
                 code(name),
                 phrases::count(comparison.source_row_counts[source]),
                 phrases::count(comparison.unmatched_by_source[source]),
                 code(&input.path),
-            ];
-            let keys = &comparison.key_report[source];
-            if odd_keys {
-                row.extend([keys.duplicated_keys, keys.null_keys].map(phrases::count));
-            }
-            if drifts {
-                let drift = phrases::type_drift(keys);
-                row.push(if drift.is_empty() { drift } else { code(&drift) });
-            }
+                code(&input.read_as),
+            ]
+        })
+        .collect();
+    table(&headings(&["source", "rows", "unmatched", "from", "read as"]), &rows)
+}
+
+fn keys(comparison: &Comparison) -> String {
+    let drifts = phrases::keys_drift(comparison);
+    let mut head = headings(&["source"]);
+    head.extend(headings(&phrases::KEY_HEADINGS));
+    head.extend(drifts.then(|| "type drift".to_owned()));
+    let rows: Vec<Vec<String>> = (comparison.sources.iter().zip(&comparison.key_report))
+        .map(|(name, keys)| {
+            let mut row = vec![code(name)];
+            row.extend(phrases::key_figures(keys));
+            let drift = phrases::type_drift(keys);
+            row.extend(drifts.then(|| if drift.is_empty() { drift } else { code(&drift) }));
             row
         })
         .collect();
@@ -107,28 +111,22 @@ fn compared_as(comparison: &Comparison) -> String {
 }
 
 fn columns(report: &Report<'_>) -> String {
-    let comparison = report.comparison;
-    let broken = phrases::broken_measures(comparison);
-    if broken.is_empty() {
-        return String::new();
-    }
-    let mut head = headings(&["column", "rule", "outside", "share", "largest difference"]);
-    head.extend(comparison.sources.iter().map(|source| format!("total {}", code(source))));
-    let rows: Vec<Vec<String>> = (broken.iter().take(MANY))
+    let figures = Figures::new(report.comparison);
+    let rows: Vec<Vec<String>> = (figures.shown().iter())
         .map(|measure| {
-            let mut row = vec![
-                code(&measure.name),
-                code(&report.rule(measure)),
-                phrases::count(measure.outside),
-                phrases::percent(measure.outside, measure.outside + measure.within),
-                measure.largest_difference.clone().unwrap_or_default(),
-            ];
-            let totals = (0..comparison.sources.len()).map(|source| phrases::total(measure, source));
-            row.extend(totals.map(|total| total.unwrap_or_default().to_owned()));
+            let mut row = vec![code(&measure.name), code(&report.rule(measure))];
+            row.extend(figures::counts(measure));
+            row.extend(figures.totals(measure));
             row
         })
         .collect();
-    table(&head, &rows) + &more_line(broken.len(), "column")
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut head = headings(&["column", "rule"]);
+    head.extend(headings(&figures::COUNT_HEADINGS));
+    head.extend(figures.total_headings(code));
+    table(&head, &rows) + &figures.more().map_or_else(String::new, |more| format!("\n{more}\n"))
 }
 
 fn concentrations(comparison: &Comparison) -> String {
@@ -164,7 +162,7 @@ fn code(text: &str) -> String {
     if text.is_empty() {
         return "''".to_owned();
     }
-    let text = phrases::visible(text).replace('|', "\\|");
+    let text = visible(text).replace('|', "\\|");
     let longest = text.split(|character| character != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);
     let space = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
@@ -185,10 +183,17 @@ mod tests {
 
         ### Sources
 
-        | source | rows | unmatched | from | repeated keys | rows with NULL in the key | type drift |
-        | --- | --- | --- | --- | --- | --- | --- |
-        | `ledger` | 1,000 | 5 | `ledger.csv` | 1 | 0 | `txn_id is text` |
-        | `bank` | 1,005 | 20 | `bank.parquet` | 0 | 2 | `txn_id is number` |
+        | source | rows | unmatched | from | read as |
+        | --- | --- | --- | --- | --- |
+        | `ledger` | 1,000 | 5 | `ledger.csv` | `` CSV, UTF-8, `,` `"` `` |
+        | `bank` | 1,005 | 20 | `bank.parquet` | `Parquet` |
+
+        ### Keys
+
+        | source | rows | distinct keys | repeated keys | rows with NULL in the key | type drift |
+        | --- | --- | --- | --- | --- | --- |
+        | `ledger` | 1,000 | 999 | 1 | 0 | `txn_id is text` |
+        | `bank` | 1,005 | 1,005 | 0 | 2 | `txn_id is number` |
 
         ### Compared as
 
@@ -198,12 +203,13 @@ mod tests {
 
         - `memo`: `missing in bank`
 
-        ### Columns with breaks
+        ### Columns
 
-        | column | rule | outside | share | largest difference | total `ledger` | total `bank` |
-        | --- | --- | --- | --- | --- | --- | --- |
-        | `amount` | `ABSOLUTE 0.01` | 5 | 0.5% | 0.03 | 12345678901234567890.12 | 12345678901234567890.27 |
-        | `note` | `EXACT` | 2 | 0.2% |  |  |  |
+        | column | rule | within | outside | share | largest difference | total `ledger` | total `bank` |
+        | --- | --- | --- | --- | --- | --- | --- | --- |
+        | `amount` | `ABSOLUTE 0.01` | 975 | 5 | 0.5% | 0.03 | 12345678901234567890.12 | 12345678901234567890.27 |
+        | `note` | `EXACT` | 978 | 2 | 0.2% |  |  |  |
+        | `booked` | `DURATION -1d..+3d` | 980 | 0 | 0.0% |  |  |  |
 
         ### Where breaks concentrate
 

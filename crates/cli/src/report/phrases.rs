@@ -4,6 +4,8 @@ use trueup_compare::{
     Break, Cell, ColumnReport, Comparison, Concentration, KeyReport, MeasureReport, Outside, Role, Verdict,
 };
 
+use crate::visible::visible;
+
 /// How many columns, findings or concentrations a report for people lists before "and N more".
 pub const MANY: usize = 20;
 
@@ -25,8 +27,9 @@ pub fn verdict(comparison: &Comparison) -> &'static str {
 
 /// The counts in one sentence.
 pub fn summary(comparison: &Comparison) -> String {
+    let verb = if comparison.rows_compared == 1 { "matches" } else { "match" };
     let mut parts = vec![format!(
-        "{} of {} match",
+        "{} of {} {verb}",
         count(comparison.rows_matched),
         counted(comparison.rows_compared, "group")
     )];
@@ -98,22 +101,17 @@ pub fn rule(measure: &MeasureReport) -> String {
     }
 }
 
-/// Measures with something outside, those with most first.
-pub fn broken_measures(comparison: &Comparison) -> Vec<&MeasureReport> {
-    let mut broken: Vec<&MeasureReport> = comparison.measures.iter().filter(|it| it.outside > 0).collect();
-    broken.sort_by_key(|measure| std::cmp::Reverse(measure.outside));
-    broken
-}
-
-/// Whether the keys of any source repeat, have NULLs, or are of another kind than elsewhere.
-pub fn keys_are_odd(comparison: &Comparison) -> bool {
-    let odd = |report: &KeyReport| report.duplicated_keys > 0 || report.null_keys > 0;
-    comparison.key_report.iter().any(odd) || keys_drift(comparison)
-}
-
 /// Whether a key column is not of the same kind in every source.
 pub fn keys_drift(comparison: &Comparison) -> bool {
     comparison.key_report.iter().any(|report| !report.type_drift.is_empty())
+}
+
+/// What the key report says of each source, in this order: [`key_figures`].
+pub const KEY_HEADINGS: [&str; 4] = ["rows", "distinct keys", "repeated keys", "rows with NULL in the key"];
+
+/// The counts of the key report.
+pub fn key_figures(report: &KeyReport) -> [String; 4] {
+    [report.rows, report.distinct_keys, report.duplicated_keys, report.null_keys].map(count)
 }
 
 /// What the key columns that drift are in one source: `account is text, day is date`.
@@ -157,20 +155,25 @@ pub fn concentration(found: &Concentration) -> String {
     )
 }
 
-/// The control total of a source, where the measure has one.
-pub fn total(measure: &MeasureReport, source: usize) -> Option<&str> {
-    measure.totals.as_ref()?.get(source)?.as_deref()
-}
-
 /// A value that may be NULL.
 pub fn or_null(value: Option<&str>) -> &str {
     value.unwrap_or("NULL")
 }
 
-/// The key of a break, as `a, b`.
+/// The key of a break, as `a, b`, and which break of that key it is after the first.
 pub fn key(found: &Break) -> String {
     let parts: Vec<String> = found.key.iter().map(|part| visible(or_null(part.as_deref()))).collect();
-    parts.join(", ")
+    let occurrence = if found.occurrence > 1 {
+        format!(" (occurrence {})", count(found.occurrence))
+    } else {
+        String::new()
+    };
+    parts.join(", ") + &occurrence
+}
+
+/// Whether breaks of one key have to be told apart.
+pub fn keys_recur(comparison: &Comparison) -> bool {
+    comparison.breaks.iter().any(|found| found.occurrence > 1)
 }
 
 /// What is outside in a break: the measure, its values, and why.
@@ -204,30 +207,9 @@ pub fn more(all: usize, shown: usize, noun: &str) -> Option<String> {
     Some(format!("and {} more {noun}{}", count(rest as u64), if rest == 1 { "" } else { "s" }))
 }
 
-/// The text with control characters spelt out, so that a value cannot move the cursor or break a line.
-pub fn visible(text: &str) -> String {
-    if !text.chars().any(is_unprintable) {
-        return text.to_owned();
-    }
-    (text.chars())
-        .map(|character| {
-            if is_unprintable(character) {
-                character.escape_default().to_string()
-            } else {
-                character.to_string()
-            }
-        })
-        .collect()
-}
-
-/// Control characters, and those that reorder what is shown.
-fn is_unprintable(character: char) -> bool {
-    character.is_control() || matches!(character, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{count, more, percent, visible};
+    use super::{count, more, percent};
 
     #[test]
     fn counts_and_shares() {
@@ -241,10 +223,5 @@ mod tests {
         assert_eq!(percent(1, 1_000_000_000), "<0.001%");
         assert_eq!(more(21, 20, "column").as_deref(), Some("and 1 more column"));
         assert_eq!(more(20, 20, "column"), None);
-    }
-
-    #[test]
-    fn control_characters_are_spelt_out() {
-        assert_eq!(visible("a\n\u{1b}[31mb\u{202e}é"), "a\\n\\u{1b}[31mb\\u{202e}é");
     }
 }

@@ -1,9 +1,11 @@
 //! The report for a terminal: the verdict first, then what led to it.
 
+use super::figures::{self, Figures};
 use super::marking::{Cut, width};
 use super::phrases::{self, MANY};
 use super::text_grid::{Field, Marks, lines, painted};
 use super::{Look, Report, table_breaks};
+use crate::visible::visible;
 
 /// Writes the report; plain text without colours, each part below its heading.
 pub fn render(report: &Report<'_>, look: Look) -> String {
@@ -16,7 +18,8 @@ pub fn render(report: &Report<'_>, look: Look) -> String {
         ("Keys", keys(report, look)),
         ("Compared as", compared_as(report, look)),
         ("Findings", findings(report)),
-        ("Columns with breaks", columns(report, look)),
+        ("Columns", columns(report, look)),
+        ("Control totals", totals(report, look)),
         ("Where breaks concentrate", concentrations(report, look)),
         (&*table_breaks::heading(comparison), table_breaks::render(comparison, look)),
         ("Notes", notes(report)),
@@ -39,11 +42,11 @@ fn sources(report: &Report<'_>, look: Look) -> String {
     let rows: Vec<Vec<Field>> = (comparison.sources.iter().zip(report.inputs).enumerate())
         .map(|(source, (name, input))| {
             vec![
-                Field::text(phrases::visible(name)),
+                Field::text(visible(name)),
                 Field::number(phrases::count(comparison.source_row_counts[source])),
                 Field::number(phrases::count(comparison.unmatched_by_source[source])),
-                Field::text(phrases::visible(&input.path)),
-                Field::text(phrases::visible(&input.read_as)),
+                Field::text(visible(&input.path)),
+                Field::text(visible(&input.read_as)),
             ]
         })
         .collect();
@@ -52,14 +55,10 @@ fn sources(report: &Report<'_>, look: Look) -> String {
 
 fn keys(report: &Report<'_>, look: Look) -> String {
     let comparison = report.comparison;
-    if !phrases::keys_are_odd(comparison) {
-        return String::new();
-    }
     let rows: Vec<Vec<Field>> = (comparison.sources.iter().zip(&comparison.key_report))
         .map(|(name, keys)| {
-            let counts = [keys.rows, keys.distinct_keys, keys.duplicated_keys, keys.null_keys];
-            let mut row = vec![Field::text(phrases::visible(name))];
-            row.extend(counts.map(|number| Field::number(phrases::count(number))));
+            let mut row = vec![Field::text(visible(name))];
+            row.extend(phrases::key_figures(keys).map(Field::number));
             row
         })
         .collect();
@@ -67,8 +66,8 @@ fn keys(report: &Report<'_>, look: Look) -> String {
     let drifts = (comparison.sources.iter().zip(&comparison.key_report))
         .filter(|(_, keys)| !keys.type_drift.is_empty())
         .map(|(name, keys)| format!("type drift in {name}: {}", phrases::type_drift(keys)));
-    grid(&["source", "rows", "distinct keys", "repeated keys", "rows with NULL in the key"], &rows, look)
-        + &list(drifts, None)
+    let headings: Vec<&str> = ["source"].into_iter().chain(phrases::KEY_HEADINGS).collect();
+    grid(&headings, &rows, look) + &list(drifts, None)
 }
 
 fn compared_as(report: &Report<'_>, look: Look) -> String {
@@ -78,7 +77,7 @@ fn compared_as(report: &Report<'_>, look: Look) -> String {
         let mut line = format!("  {kind}:");
         for (position, name) in columns.iter().enumerate() {
             let comma = if position + 1 < columns.len() { "," } else { "" };
-            let name = Cut::plain(&phrases::visible(name), look.width.saturating_sub(5)).text + comma;
+            let name = Cut::plain(&visible(name), look.width.saturating_sub(5)).text + comma;
             if width(&line) + 1 + width(&name) > look.width {
                 text.extend([&line, "\n"]);
                 line.replace_range(.., "   ");
@@ -102,43 +101,48 @@ fn notes(report: &Report<'_>) -> String {
 }
 
 fn list(items: impl Iterator<Item = String>, more: Option<String>) -> String {
-    items.map(|item| phrases::visible(&item)).chain(more).map(|item| format!("  {item}\n")).collect()
+    items.map(|item| visible(&item)).chain(more).map(|item| format!("  {item}\n")).collect()
 }
 
 fn columns(report: &Report<'_>, look: Look) -> String {
-    let comparison = report.comparison;
-    let broken = phrases::broken_measures(comparison);
-    if broken.is_empty() {
-        return String::new();
-    }
-    let with_totals = broken.iter().take(MANY).any(|measure| measure.totals.is_some());
-    let total_headings: Vec<String> = (comparison.sources.iter().filter(|_| with_totals))
-        .map(|source| format!("total {}", phrases::visible(source)))
-        .collect();
-    let mut headings = vec!["column", "rule", "outside", "share", "largest difference"];
-    headings.extend(total_headings.iter().map(String::as_str));
-    let rows: Vec<Vec<Field>> = (broken.iter().take(MANY))
+    let figures = Figures::new(report.comparison);
+    let rows: Vec<Vec<Field>> = (figures.shown().iter())
         .map(|measure| {
-            let allowed = if measure.passed { " (allowed)" } else { "" };
-            let mut row = vec![
-                Field::text(phrases::visible(&measure.name)),
-                Field::text(format!("{}{allowed}", phrases::rule(measure))),
-                Field::number(phrases::count(measure.outside)),
-                Field::number(phrases::percent(measure.outside, measure.outside + measure.within)),
-                Field::number(measure.largest_difference.as_deref().unwrap_or("")),
-            ];
-            let totals =
-                (0..total_headings.len()).map(|source| phrases::total(measure, source).unwrap_or(""));
-            row.extend(totals.map(Field::number));
+            let allowed = if measure.passed && measure.outside > 0 { " (allowed)" } else { "" };
+            let rule = format!("{}{allowed}", phrases::rule(measure));
+            let mut row = vec![Field::text(visible(&measure.name)), Field::text(rule)];
+            row.extend(figures::counts(measure).map(Field::number));
             row
         })
         .collect();
+    if rows.is_empty() {
+        return String::new();
+    }
     // A long rule would be cut to fit the grid, so what it leaves open has lines of its own.
-    let leeway = (broken.iter().take(MANY))
+    let leeway = (figures.shown().iter())
         .map(|measure| (measure, report.rule(measure)))
         .filter(|(measure, rule)| *rule != phrases::rule(measure))
         .map(|(measure, rule)| format!("{}: {rule}", measure.name));
-    grid(&headings, &rows, look) + &list(leeway, phrases::more(broken.len(), MANY, "column"))
+    let headings: Vec<&str> = ["column", "rule"].into_iter().chain(figures::COUNT_HEADINGS).collect();
+    grid(&headings, &rows, look) + &list(leeway, figures.more())
+}
+
+/// Apart from the counts, so that no digit has to be cut.
+fn totals(report: &Report<'_>, look: Look) -> String {
+    let figures = Figures::new(report.comparison);
+    let summed = figures.shown().iter().filter(|measure| measure.totals.is_some());
+    let rows: Vec<Vec<Field>> = summed
+        .map(|measure| {
+            let totals = figures.totals(measure).into_iter().map(Field::number);
+            [Field::text(visible(&measure.name))].into_iter().chain(totals).collect()
+        })
+        .collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let sources: Vec<String> = report.comparison.sources.iter().map(|source| visible(source)).collect();
+    let headings: Vec<&str> = ["column"].into_iter().chain(sources.iter().map(String::as_str)).collect();
+    grid(&headings, &rows, look)
 }
 
 fn concentrations(report: &Report<'_>, look: Look) -> String {
@@ -148,9 +152,9 @@ fn concentrations(report: &Report<'_>, look: Look) -> String {
     }
     let rows: Vec<Vec<Field>> = (found.iter().take(MANY))
         .map(|it| {
-            let value = phrases::visible(phrases::or_null(it.value.as_deref()));
+            let value = visible(phrases::or_null(it.value.as_deref()));
             vec![
-                Field::text(phrases::visible(&it.column)),
+                Field::text(visible(&it.column)),
                 Field::text(value),
                 Field::text(phrases::concentration(it)),
             ]
@@ -187,10 +191,15 @@ mod tests {
         Findings
           memo: missing in bank
 
-        Columns with breaks
-          column  rule           outside  share  largest difference             total ledger               total bank
-          amount  ABSOLUTE 0.01        5   0.5%                0.03  12345678901234567890.12  12345678901234567890.27
-          note    EXACT                2   0.2%
+        Columns
+          column  rule               within  outside  share  largest difference
+          amount  ABSOLUTE 0.01         975        5   0.5%                0.03
+          note    EXACT                 978        2   0.2%
+          booked  DURATION -1d..+3d     980        0   0.0%
+
+        Control totals
+          column                   ledger                     bank
+          amount  12345678901234567890.12  12345678901234567890.27
 
         Where breaks concentrate
           column  value  rows in breaks
@@ -233,10 +242,15 @@ mod tests {
         Findings
           memo: missing in bank
 
-        Columns with breaks
-          column  rule      outside  share  larg…nce  tota…ger  tota…ank
-          amount  ABSO….01        5   0.5%      0.03  1234….12  1234….27
-          note    EXACT           2   0.2%
+        Columns
+          column  rule         within  outside  share  large…rence
+          amount  ABSOL… 0.01     975        5   0.5%         0.03
+          note    EXACT           978        2   0.2%
+          booked  DURAT…..+3d     980        0   0.0%
+
+        Control totals
+          column                   ledger                     bank
+          amount  12345678901234567890.12  12345678901234567890.27
 
         Where breaks concentrate
           column  value  rows in breaks
@@ -265,6 +279,15 @@ mod tests {
           source   rows  unmatched  from          read as
           ledger  1,000          0  ledger.csv    CSV, UTF-8, `,` `"`
           bank    1,000          0  bank.parquet  Parquet
+
+        Keys
+          source   rows  distinct keys  repeated keys  rows with NULL in the key
+          ledger  1,000          1,000              0                          0
+          bank    1,000          1,000              0                          0
+
+        Columns
+          column  rule   within  outside  share  largest difference
+          amount  EXACT   1,000        0   0.0%
         "#);
     }
 

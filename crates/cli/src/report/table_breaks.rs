@@ -6,6 +6,7 @@ use super::Look;
 use super::marking::differing;
 use super::phrases;
 use super::text_grid::{Field, Marks, lines};
+use crate::visible::visible;
 
 /// `Breaks`, and how many of them are shown.
 pub fn heading(comparison: &Comparison) -> String {
@@ -28,9 +29,10 @@ pub fn render(comparison: &Comparison, look: Look) -> String {
         return String::new();
     }
     let names: Vec<String> =
-        comparison.key.iter().chain(&comparison.sources).map(|name| phrases::visible(name)).collect();
+        comparison.key.iter().chain(&comparison.sources).map(|name| visible(name)).collect();
     let (key, sources) = names.split_at(comparison.key.len());
     let headings: Vec<&str> = (key.iter().map(String::as_str))
+        .chain(phrases::keys_recur(comparison).then_some("occurrence"))
         .chain(["column"])
         .chain(sources.iter().map(String::as_str))
         .chain(["difference"])
@@ -39,8 +41,11 @@ pub fn render(comparison: &Comparison, look: Look) -> String {
 }
 
 fn break_rows(comparison: &Comparison, found: &Break) -> Vec<Vec<Field>> {
-    let key =
-        || found.key.iter().map(|part| Field::text(phrases::visible(phrases::or_null(part.as_deref()))));
+    let recur = phrases::keys_recur(comparison);
+    let key = || {
+        let parts = found.key.iter().map(|part| Field::text(visible(phrases::or_null(part.as_deref()))));
+        parts.chain(recur.then(|| Field::number(phrases::count(found.occurrence))))
+    };
     if !found.is_outside() {
         let presence = found.present.iter().map(|&has| Field::text(if has { "present" } else { "absent" }));
         let row = key().chain([Field::text("(group)")]).chain(presence).chain([Field::text("")]).collect();
@@ -51,7 +56,7 @@ fn break_rows(comparison: &Comparison, found: &Break) -> Vec<Vec<Field>> {
     (cells.into_iter())
         .map(|(measure, cell, outside)| {
             let difference = Field::text(outside.difference.as_deref().unwrap_or(""));
-            let name = Field::text(phrases::visible(&measure.name));
+            let name = Field::text(visible(&measure.name));
             key().chain([name]).chain(values(cell, outside.pair)).chain([difference]).collect()
         })
         .chain(more.map(|more| key().chain([Field::text(more)]).chain(blank()).collect()))
@@ -79,6 +84,6 @@ fn shown(value: Option<Option<&str>>) -> String {
         None => "absent".to_owned(),
         Some(None) => "NULL".to_owned(),
         Some(Some("")) => "''".to_owned(),
-        Some(Some(text)) => phrases::visible(text),
+        Some(Some(text)) => visible(text),
     }
 }

@@ -4,8 +4,7 @@ use std::fs;
 use std::process::Command;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Int64Array, RecordBatch};
-use parquet::arrow::ArrowWriter;
+use arrow_array::{ArrayRef, BinaryArray, Int64Array, RecordBatch};
 
 use crate::place::{Place, with};
 use crate::schema;
@@ -22,14 +21,24 @@ fn a_table_of_what_differs() {
       ledger     4          1  ledger.csv  CSV, delimiter ',', UTF-8, header
       bank       4          1  bank.csv    CSV, delimiter ',', UTF-8, header
 
+    Keys
+      source  rows  distinct keys  repeated keys  rows with NULL in the key
+      ledger     4              4              0                          0
+      bank       4              4              0                          0
+
     Compared as
       number: amount
       text: ccy, note
 
-    Columns with breaks
-      column  rule           outside  share  largest difference  total ledger  total bank
-      amount  ABSOLUTE 0.01        1  33.3%                0.05           100      120.06
-      note    EXACT                1  33.3%
+    Columns
+      column  rule           within  outside  share  largest difference
+      amount  ABSOLUTE 0.01       2        1  33.3%                0.05
+      note    EXACT               2        1  33.3%
+      ccy     EXACT               3        0   0.0%
+
+    Control totals
+      column  ledger    bank
+      amount     100  120.06
 
     Breaks
       txn_id  column   ledger   bank     difference
@@ -53,10 +62,91 @@ fn equal_files_exit_with_0() {
       source_0     4          0  ledger.csv  CSV, delimiter ',', UTF-8, header
       source_1     4          0  ledger.csv  CSV, delimiter ',', UTF-8, header
 
+    Keys
+      source    rows  distinct keys  repeated keys  rows with NULL in the key
+      source_0     4              4              0                          0
+      source_1     4              4              0                          0
+
     Compared as
       number: amount
       text: ccy, note
+
+    Columns
+      column  rule   within  outside  share  largest difference
+      amount  EXACT       4        0   0.0%
+      ccy     EXACT       4        0   0.0%
+      note    EXACT       4        0   0.0%
+
+    Control totals
+      column  source_0  source_1
+      amount       100       100
     "#);
+}
+
+#[test]
+fn every_report_has_keys_totals_and_how_files_were_read() {
+    let place = Place::new(&[("a.csv", "id;x;y\n1;2.5;a\n"), ("b.csv", "id,x,y\n1,2.50,a\n")]);
+    let arguments = ["a=a.csv", "b=b.csv", "--key", "id", "--format"];
+    let reports = ["table", "markdown", "html", "junit"].map(|format| {
+        let shown = place.shown(&[&arguments[..], &[format]].concat());
+        assert!(shown.starts_with("exit 0\n"), "{shown}");
+        for piece in ["distinct keys", "repeated keys", "rows with NULL in the key", "2.5", "within"] {
+            assert!(shown.replace('`', "").contains(piece), "{format}, {piece}: {shown}");
+        }
+        let plain = shown.replace("&#39;", "'");
+        assert!(plain.contains("delimiter ';'") && plain.contains("delimiter ','"), "{format}: {shown}");
+        shown
+    });
+    assert!(reports[0].starts_with("exit 0\nMATCHED: 1 of 1 group matches\n"), "{}", reports[0]);
+}
+
+#[test]
+fn breaks_of_one_key_are_told_apart() {
+    let place = Place::new(&[("a.csv", "id,x\n1,a\n1,b\n2,c\n"), ("b.csv", "id,x\n1,y\n1,z\n2,c\n")]);
+    let arguments = ["a=a.csv", "b=b.csv", "--key", "id", "--format"];
+    let cases = [
+        ("table", "  1            2  x       b"),
+        ("markdown", "| `1` | 2 | `x` | `b` |"),
+        ("html", "<td><code>1</code></td><td>2</td><td>x</td>"),
+        ("junit", "1 (occurrence 2): a b, b z"),
+        ("json", "\"occurrence\": 2"),
+    ];
+    for (format, piece) in cases {
+        let shown = place.shown(&[&arguments[..], &[format]].concat());
+        assert!(shown.contains(piece), "{format}: {shown}");
+    }
+    let alone = place.shown(&["a.csv", "b.csv", "--key", "id", "--limit", "1"]);
+    assert!(!alone.contains("occurrence"), "{alone}");
+}
+
+#[test]
+fn binary_values_have_one_form() {
+    let place = Place::new(&[]);
+    for (name, bytes) in [("a.parquet", [0x0a, 0xff]), ("b.parquet", [0x0b, 0xff])] {
+        let ids: ArrayRef = Arc::new(Int64Array::from(vec![1]));
+        let values: ArrayRef = Arc::new(BinaryArray::from_vec(vec![&bytes]));
+        place.write_parquet(name, &RecordBatch::try_from_iter([("id", ids), ("x", values)]).unwrap());
+    }
+    for more in [&[][..], &["--text", "x"]] {
+        let sources = ["a=a.parquet", "b=b.parquet", "--key", "id", "--breaks", "breaks.csv"];
+        assert_eq!(place.diff(&[&sources[..], more].concat()).status.code(), Some(1));
+        let breaks = fs::read_to_string(place.path().join("breaks.csv")).unwrap();
+        assert!(breaks.contains("x,0aff,0bff,"), "{more:?}: {breaks}");
+    }
+}
+
+#[test]
+fn nothing_in_the_data_steers_the_terminal() {
+    let file = |value: &str| format!("id,\"x\u{1b}[2J\"\n\u{1b}]0;t\u{7},{value}\u{9b}31m\u{202e}\n");
+    let place = Place::new(&[("a\u{1b}.csv", &file("a")), ("b.csv", &file("b"))]);
+    for format in ["table", "markdown", "html", "junit", "json"] {
+        let arguments = ["a=a\u{1b}.csv", "b=b.csv", "--key", "id", "--format", format];
+        let shown = place.shown(&arguments);
+        assert!(shown.starts_with("exit 1\n"), "{shown}");
+        let steers =
+            |character: char| character != '\n' && (character.is_control() || character == '\u{202e}');
+        assert_eq!(shown.find(steers), None, "{format}: {shown:?}");
+    }
 }
 
 #[test]
@@ -197,10 +287,7 @@ fn a_rule_that_was_not_used_is_not_claimed() {
     let place = Place::new(&[("b.csv", "id,x\n1,5\n2,seven\n")]);
     let column = |values: [i64; 2]| Arc::new(Int64Array::from(values.to_vec())) as ArrayRef;
     let batch = RecordBatch::try_from_iter([("id", column([1, 2])), ("x", column([5, 6]))]).unwrap();
-    let file = fs::File::create(place.path().join("a.parquet")).unwrap();
-    let mut writer = ArrowWriter::try_new(file, batch.schema(), None).unwrap();
-    writer.write(&batch).unwrap();
-    writer.close().unwrap();
+    place.write_parquet("a.parquet", &batch);
 
     // Numbers against words are a finding, and compared exactly whatever their tolerance.
     let sources = ["a=a.parquet", "b=b.csv", "--key", "id"];

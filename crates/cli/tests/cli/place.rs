@@ -4,6 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use arrow_array::RecordBatch;
+use parquet::arrow::ArrowWriter;
+
 const LEDGER: &str = "txn_id,amount,ccy,note\n1,10.00,EUR,a\n2,20.00,EUR,b\n3,30.00,USD,c\n4,40.00,USD,\n";
 const BANK: &str = "txn_id,amount,ccy,note\n2,20.01,EUR,b\n1,10.05,EUR,a\n5,50.00,USD,e\n4,40.00,USD,\"\"\n";
 
@@ -25,6 +28,13 @@ impl Place {
 
     pub fn path(&self) -> &Path {
         self.0.path()
+    }
+
+    pub fn write_parquet(&self, name: &str, batch: &RecordBatch) {
+        let file = fs::File::create(self.path().join(name)).unwrap();
+        let mut writer = ArrowWriter::try_new(file, batch.schema(), None).unwrap();
+        writer.write(batch).unwrap();
+        writer.close().unwrap();
     }
 
     pub fn diff(&self, arguments: &[&str]) -> Output {

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use trueup_compare::{BreaksFileError, ValueProblem};
 
 use crate::reading_hint;
+use crate::visible::visible_lines;
 
 /// The exit code of an error.
 pub const FAILED: u8 = 2;
@@ -24,7 +25,7 @@ pub enum Failure {
         hint: Option<String>,
     },
     /// A source cannot be opened.
-    #[error("{error}")]
+    #[error("{source_name}: {error}")]
     Open {
         /// The source's name.
         source_name: String,
@@ -75,9 +76,9 @@ impl Failure {
         let paint = |style: &str, text: &str| {
             if colours { format!("\u{1b}[{style}m{text}\u{1b}[0m") } else { text.to_owned() }
         };
-        eprintln!("{}: {self}", paint("1;31", "error"));
+        eprintln!("{}: {}", paint("1;31", "error"), visible_lines(&self.to_string()));
         if let Some(hint) = self.hint() {
-            eprintln!("{}: {hint}", paint("1;36", "hint"));
+            eprintln!("{}: {}", paint("1;36", "hint"), visible_lines(&hint));
         }
         ExitCode::from(if matches!(self, Self::Interrupted) { INTERRUPTED } else { FAILED })
     }

@@ -28,6 +28,9 @@ fn of_text(source: &str, problem: &Problem) -> Option<String> {
         Problem::EmptyName(_) | Problem::SameName(_) => {
             Some(format!("if the first line is data: --no-header={source}"))
         }
+        Problem::JsonArray => Some(
+            "JSON lines are expected, one object a line, which `jq -c '.[]'` makes of an array".to_owned(),
+        ),
         Problem::Json(_) => Some(format!("if it is no JSON: --input-format {source}:csv")),
         Problem::SameKey(_) => None,
     }

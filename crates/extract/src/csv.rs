@@ -63,7 +63,7 @@ pub(crate) fn open(input: Input, format: Format, options: &Options) -> Result<Te
     let (sample, dialect, first) = beginning(&text, options.delimiter.or(tab), options.quote)?;
     let header = options.header.unwrap_or(true);
     let names = if header {
-        names(&text, &first, dialect)?
+        names(&sample, &first).map_err(|fault| text.error(0, fault, dialect.terminator))?
     } else {
         (0..first.cells.len()).map(|n| format!("column_{n}")).collect()
     };
@@ -102,9 +102,7 @@ fn beginning(
             Ok(None) if whole => {
                 return Err(Error::Empty { path: text.input.name().to_owned() });
             }
-            Ok(None) if wanted >= HEADER_LIMIT => {
-                Fault::on_line_of(0, Problem::TooLong { limit: HEADER_LIMIT })
-            }
+            Ok(None) if wanted >= HEADER_LIMIT => Fault::at(0, Problem::TooLong { limit: HEADER_LIMIT }),
             Ok(None) => {
                 wanted *= 4;
                 continue;
@@ -115,19 +113,20 @@ fn beginning(
     }
 }
 
-fn names(text: &Text, first: &Record, dialect: Dialect) -> Result<Vec<String>, Error> {
+fn names(sample: &[u8], first: &Record) -> Result<Vec<String>, Fault> {
+    if let Err(error) = std::str::from_utf8(&sample[first.start..first.end]) {
+        return Err(Fault::at(first.start + error.valid_up_to(), Problem::Utf8));
+    }
     let mut names: Vec<String> = Vec::with_capacity(first.cells.len());
     for (index, cell) in first.cells.iter().enumerate() {
-        let problem = match std::str::from_utf8(&cell.text) {
-            Err(_) => Problem::Utf8,
-            Ok("") => Problem::EmptyName(index + 1),
-            Ok(name) if names.iter().any(|other| other == name) => Problem::SameName(name.to_owned()),
-            Ok(name) => {
-                names.push(name.to_owned());
-                continue;
-            }
-        };
-        return Err(text.error(0, Fault::at(cell.at, problem), dialect.terminator));
+        let name = String::from_utf8_lossy(&cell.text).into_owned();
+        if name.is_empty() {
+            return Err(Fault::at(cell.at, Problem::EmptyName(index + 1)));
+        }
+        if names.contains(&name) {
+            return Err(Fault::at(cell.at, Problem::SameName(name)));
+        }
+        names.push(name);
     }
     Ok(names)
 }

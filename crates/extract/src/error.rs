@@ -104,14 +104,14 @@ pub enum Error {
         problem: String,
     },
     /// A text is malformed.
-    #[error("{path}: line {line}{}: {problem}", at_column(*column))]
+    #[error("{path}, line {line}, column {column}: {problem}")]
     Text {
         /// The file.
         path: String,
         /// The line, from 1.
         line: u64,
-        /// The byte in the line, from 1, where one byte is to blame.
-        column: Option<u64>,
+        /// The byte in the line, from 1.
+        column: u64,
         /// What is wrong there.
         problem: Problem,
     },
@@ -130,7 +130,9 @@ pub enum Error {
 pub enum Problem {
     /// A record has too few or too many fields.
     #[error(
-        "{found} fields where {expected} are expected; fields that hold the delimiter or a newline must be quoted"
+        "{} where {expected} {} expected; fields that hold the delimiter or a newline must be quoted",
+        if *found == 1 { "1 field".to_owned() } else { format!("{found} fields") },
+        if *expected == 1 { "is" } else { "are" }
     )]
     Ragged {
         /// How many there are.
@@ -162,6 +164,9 @@ pub enum Problem {
     /// Two columns share a name.
     #[error("two columns are called {0:?}; rename one, or say that there is no header")]
     SameName(String),
+    /// A line starts an array, as a file does that is one JSON value.
+    #[error("a JSON array; each line must be one JSON object")]
+    JsonArray,
     /// A line is not a JSON object.
     #[error("{0}")]
     Json(&'static str),
@@ -174,17 +179,12 @@ pub enum Problem {
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub at: usize,
-    pub with_column: bool,
     pub problem: Problem,
 }
 
 impl Fault {
     pub fn at(at: usize, problem: Problem) -> Self {
-        Self { at, with_column: true, problem }
-    }
-
-    pub fn on_line_of(at: usize, problem: Problem) -> Self {
-        Self { at, with_column: false, problem }
+        Self { at, problem }
     }
 }
 
@@ -211,8 +211,4 @@ pub(crate) fn guarded<T, E: ToString>(decode: impl FnOnce() -> Result<T, E>) -> 
 
 fn did_you_mean(near: &[String]) -> String {
     if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) }
-}
-
-fn at_column(column: Option<u64>) -> String {
-    column.map_or_else(String::new, |column| format!(", column {column}"))
 }

@@ -97,7 +97,8 @@ fn extension(path: &Path) -> Option<String> {
 
 /// Tells the format by what is in the file, else by its name.
 ///
-/// What has no name (standard input) and is neither binary nor starts with an object is taken for CSV.
+/// What has no name (standard input) and is neither binary nor starts with an object is taken for CSV. An array of objects
+/// is JSON too, if not in lines, which reading it then says.
 pub(crate) fn of(input: &Input) -> Result<Format, Error> {
     let (head, tail) = input.ends()?;
     if head.starts_with(b"PAR1") && tail.ends_with(b"PAR1") {
@@ -113,8 +114,9 @@ pub(crate) fn of(input: &Input) -> Result<Format, Error> {
     let first = crate::text::first_bytes(input, Compression::of(&head))?;
     let bom = encoding_rs::Encoding::for_bom(&first).map_or(0, |(_, length)| length);
     // In UTF-16 every other byte of such a beginning is zero.
-    match first[bom..].iter().find(|byte| **byte != 0 && !byte.is_ascii_whitespace()) {
-        Some(b'{') => Ok(Format::JsonLines),
+    let mut marks = first[bom..].iter().filter(|byte| **byte != 0 && !byte.is_ascii_whitespace());
+    match (marks.next(), marks.next()) {
+        (Some(b'{'), _) | (Some(b'['), Some(b'{')) => Ok(Format::JsonLines),
         _ if input.path().is_none() => Ok(Format::Csv),
         _ => Err(Error::UnknownFormat { path: input.name().to_owned() }),
     }

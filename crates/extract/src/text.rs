@@ -85,12 +85,9 @@ impl Text {
         let place = self.position(offset + fault.at as u64, terminator);
         match place {
             Err(error) => error,
-            Ok((line, column)) => Error::Text {
-                path: self.input.name().to_owned(),
-                line,
-                column: fault.with_column.then_some(column),
-                problem: fault.problem,
-            },
+            Ok((line, column)) => {
+                Error::Text { path: self.input.name().to_owned(), line, column, problem: fault.problem }
+            }
         }
     }
 
@@ -101,7 +98,7 @@ impl Text {
             Some(malformed) => Error::Text {
                 path: self.input.name().to_owned(),
                 line: malformed.line,
-                column: Some(malformed.column),
+                column: malformed.column,
                 problem: Problem::Encoding(malformed.encoding.to_owned()),
             },
         }

@@ -99,7 +99,9 @@ fn a_missing_file_and_a_wrong_option_exit_with_2() {
 #[test]
 fn what_cannot_be_read_names_the_option_that_helps() {
     let place = Place::new(&[("good.csv", "id,x\n1,a\n")]);
-    let cases: [(&str, &[u8]); 8] = [
+    let cases: [(&str, &[u8]); 10] = [
+        ("array.json", b"[{\"id\":1,\"x\":\"a\"}]\n"),
+        ("escape\u{1b}[31m.csv", b"id,x\n1,\"a\n"),
         ("unknown.dat", b"id;x\n1;a\n"),
         ("latin1.csv", b"id,x\n1,Z\xfcrich\n"),
         ("ragged.csv", b"id,x\n1,a,b\n"),
@@ -117,21 +119,25 @@ fn what_cannot_be_read_names_the_option_that_helps() {
         all.push_str(text.strip_prefix("exit 2\n").unwrap());
     }
     insta::assert_snapshot!(all, @r#"
-    error: unknown.dat: cannot tell the format; say which it is: csv, tsv, jsonl, parquet or arrow
+    error: bad: array.json, line 1, column 1: a JSON array; each line must be one JSON object
+    hint: JSON lines are expected, one object a line, which `jq -c '.[]'` makes of an array
+    error: bad: escape\u{1b}[31m.csv, line 2, column 3: the quote opened here is never closed
+    hint: if quotes mean nothing in it, name a character that is not in it: --quote 'bad:^'
+    error: bad: unknown.dat: cannot tell the format; say which it is: csv, tsv, jsonl, parquet or arrow
     hint: --input-format bad:csv, if that is what it is
-    error: bad: latin1.csv: line 2, column 4: not UTF-8; set the encoding, for example latin1
+    error: bad: latin1.csv, line 2, column 4: not UTF-8; set the encoding, for example latin1
     hint: --encoding bad:latin1, or another
-    error: bad: ragged.csv: line 2: 3 fields where 2 are expected; fields that hold the delimiter or a newline must be quoted
+    error: bad: ragged.csv, line 2, column 5: 3 fields where 2 are expected; fields that hold the delimiter or a newline must be quoted
     hint: if something else is between or around the fields: --delimiter 'bad:;', --quote "bad:'"
-    error: bad: unclosed.csv: line 2: the quote opened here is never closed
+    error: bad: unclosed.csv, line 2, column 3: the quote opened here is never closed
     hint: if quotes mean nothing in it, name a character that is not in it: --quote 'bad:^'
-    error: bad: after_quote.csv: line 2, column 6: text after a closing quote; a quote inside a quoted field is written twice
+    error: bad: after_quote.csv, line 2, column 6: text after a closing quote; a quote inside a quoted field is written twice
     hint: if quotes mean nothing in it, name a character that is not in it: --quote 'bad:^'
-    error: headless.csv: line 1, column 3: two columns are called "1"; rename one, or say that there is no header
+    error: bad: headless.csv, line 1, column 3: two columns are called "1"; rename one, or say that there is no header
     hint: if the first line is data: --no-header=bad
-    error: broken.jsonl: line 1, column 1: each line must be one JSON object
+    error: bad: broken.jsonl, line 1, column 1: each line must be one JSON object
     hint: if it is no JSON: --input-format bad:csv
-    error: empty.csv: the file is empty; not even a header is there
+    error: bad: empty.csv: the file is empty; not even a header is there
     hint: an empty source is a header without rows
     "#);
 }
@@ -291,7 +297,7 @@ fn temporary_files_need_a_place() {
     drop(child.stdin.take().unwrap().write_all(b"txn_id\n1\n"));
     insta::assert_snapshot!(shown(child.wait_with_output().unwrap()), @r#"
     exit 2
-    error: standard input: cannot be kept in missing while it is read: No such file or directory (os error 2); free some space or choose another temporary directory
+    error: bank: standard input: cannot be kept in missing while it is read: No such file or directory (os error 2); free some space or choose another temporary directory
     hint: set TMPDIR to a directory that can be written to
     "#);
 }

@@ -177,7 +177,7 @@ impl Dialect {
     }
 
     /// The record that starts there, or `None` when the sample ends before it does.
-    fn record(self, sample: &[u8], start: usize, whole: bool) -> Result<Option<Record>, Fault> {
+    pub fn record(self, sample: &[u8], start: usize, whole: bool) -> Result<Option<Record>, Fault> {
         if start >= sample.len() {
             return Ok(None);
         }
@@ -218,7 +218,7 @@ impl Dialect {
         let mut at = open + 1;
         loop {
             let Some(found) = memchr(self.quote, &sample[at..]) else {
-                return if whole { Err(Fault::on_line_of(open, Problem::Unclosed)) } else { Ok(None) };
+                return if whole { Err(Fault::at(open, Problem::Unclosed)) } else { Ok(None) };
             };
             text.extend_from_slice(&sample[at..at + found]);
             let after = at + found + 1;

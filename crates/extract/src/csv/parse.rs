@@ -193,7 +193,7 @@ impl Reader<'_, '_> {
             base += BLOCK;
         }
         if QUOTES && matches!(self.quoted, Quoted::Inside) {
-            return Err(Fault::on_line_of(self.start, Problem::Unclosed));
+            return Err(Fault::at(self.start, Problem::Unclosed));
         }
         Ok(())
     }
@@ -275,8 +275,7 @@ impl Reader<'_, '_> {
         if !blank {
             self.end_field::<QUOTES>(end);
             if self.field != self.expected {
-                let problem = Problem::Ragged { found: self.field, expected: self.expected };
-                return Err(Fault::on_line_of(self.record, problem));
+                return Err(self.ragged(end));
             }
             if self.wanted {
                 self.columns.end_row(at + 1);
@@ -290,6 +289,17 @@ impl Reader<'_, '_> {
         self.start = at + 1;
         self.record = at + 1;
         Ok(())
+    }
+
+    /// What is wrong with a record of another length: its first field too many, or its end where more should follow.
+    #[cold]
+    fn ragged(&self, end: usize) -> Fault {
+        let extra = match self.dialect.record(&self.text[..end], self.record, true) {
+            Ok(Some(record)) => record.cells.get(self.expected).map(|cell| cell.at),
+            _ => None,
+        };
+        let problem = Problem::Ragged { found: self.field, expected: self.expected };
+        Fault::at(extra.unwrap_or(end), problem)
     }
 }
 

@@ -68,6 +68,7 @@ impl<'c> Cursor<'c> {
         match self.peek() {
             _ if self.at >= self.chunk.len() => Ok(false),
             b'{' => Ok(true),
+            b'[' => Err(Fault::at(self.at, Problem::JsonArray)),
             _ => Err(self.fault("each line must be one JSON object")),
         }
     }

@@ -107,10 +107,8 @@ impl<'t> Chunks<'t> {
                     self.rest.extend_from_slice(&bytes[end..len]);
                     return Ok(Some(self.chunk(bytes, end)));
                 }
-                Cut::Unclosed(at) if len >= RECORD_LIMIT => Fault::on_line_of(at, Problem::Unclosed),
-                Cut::Nowhere if len >= RECORD_LIMIT => {
-                    Fault::on_line_of(0, Problem::TooLong { limit: RECORD_LIMIT })
-                }
+                Cut::Unclosed(at) if len >= RECORD_LIMIT => Fault::at(at, Problem::Unclosed),
+                Cut::Nowhere if len >= RECORD_LIMIT => Fault::at(0, Problem::TooLong { limit: RECORD_LIMIT }),
                 Cut::Unclosed(_) | Cut::Nowhere => {
                     target = len * 2;
                     make_room(&mut bytes, target);

@@ -57,23 +57,43 @@ fn reads_every_shape_of_record_whatever_the_size_of_parts() {
 #[test]
 fn refuses_what_is_malformed_and_says_where() {
     let cases: &[(&str, &[u8], &str)] = &[
-        ("too few", b"a,b\n1,2\n3\n", "t.csv: line 3: 1 fields where 2 are expected"),
-        ("too many", b"a,b\n1,2\n\n3,4,5\n", "t.csv: line 4: 3 fields where 2 are expected"),
-        ("after quoted newlines", b"a,b\n\"\n\n\",2\n3\n", "t.csv: line 5: 1 fields where 2 are expected"),
-        ("unclosed", b"a,b\n1,2\n3,\"4\n5,6\n7,8\n", "t.csv: line 3: the quote opened here is never closed"),
-        ("unclosed header", b"a,\"b\n1,2\n", "t.csv: line 1: the quote opened here is never closed"),
-        ("after quote", b"a,b\n1,\"2\"x\n", "t.csv: line 2, column 6: text after a closing quote"),
+        ("too few", b"a,b\n1,2\n3\n", "t.csv, line 3, column 2: 1 field where 2 are expected"),
+        ("too many", b"a,b\n1,2\n\n3,4,5\n", "t.csv, line 4, column 5: 3 fields where 2 are expected"),
+        (
+            "after quoted newlines",
+            b"a,b\n\"\n\n\",2\n3\n",
+            "t.csv, line 5, column 2: 1 field where 2 are expected",
+        ),
+        (
+            "too many in lines",
+            b"a,b\n\"x\ny\",2,\"z\"\n",
+            "t.csv, line 3, column 6: 3 fields where 2 are expected",
+        ),
+        ("too few in lines", b"a,b\n\"x\r\ny\"\r\n", "t.csv, line 3, column 3: 1 field where 2 are expected"),
+        ("too many of one", b"a\n1\n2,3\n", "t.csv, line 3, column 3: 2 fields where 1 is expected"),
+        (
+            "unclosed",
+            b"a,b\n1,2\n3,\"4\n5,6\n7,8\n",
+            "t.csv, line 3, column 3: the quote opened here is never closed",
+        ),
+        (
+            "unclosed header",
+            b"a,\"b\n1,2\n",
+            "t.csv, line 1, column 3: the quote opened here is never closed",
+        ),
+        ("after quote", b"a,b\n1,\"2\"x\n", "t.csv, line 2, column 6: text after a closing quote"),
         (
             "after quote, quoted",
             b"a,b\n1,\"2\" \"3\"\n",
-            "t.csv: line 2, column 6: text after a closing quote",
+            "t.csv, line 2, column 6: text after a closing quote",
         ),
-        ("CR after quote", b"a,b\n\"1\"\rx,2\n", "t.csv: line 2, column 4: text after a closing quote"),
-        ("bad UTF-8", b"a,b\n1,2\n3,x\xff\n", "t.csv: line 3, column 4: not UTF-8; set the encoding"),
-        ("half a character", b"a,b\n1,\xe6\x97\n", "t.csv: line 2, column 3: not UTF-8"),
-        ("bad header", b"a,\xff\n1,2\n", "t.csv: line 1, column 3: not UTF-8"),
-        ("same name", b"a,b,a\n1,2,3\n", "t.csv: line 1, column 5: two columns are called \"a\""),
-        ("no name", b"a,,c\n1,2,3\n", "t.csv: line 1, column 3: the name of column 2 is empty"),
+        ("CR after quote", b"a,b\n\"1\"\rx,2\n", "t.csv, line 2, column 4: text after a closing quote"),
+        ("bad UTF-8", b"a,b\n1,2\n3,x\xff\n", "t.csv, line 3, column 4: not UTF-8; set the encoding"),
+        ("half a character", b"a,b\n1,\xe6\x97\n", "t.csv, line 2, column 3: not UTF-8"),
+        ("bad header", b"a,\xff\n1,2\n", "t.csv, line 1, column 3: not UTF-8"),
+        ("bad quoted header", b"\"a\"\"\",\"b\xff\"\n1,2\n", "t.csv, line 1, column 9: not UTF-8"),
+        ("same name", b"a,b,a\n1,2,3\n", "t.csv, line 1, column 5: two columns are called \"a\""),
+        ("no name", b"a,,c\n1,2,3\n", "t.csv, line 1, column 3: the name of column 2 is empty"),
         ("empty", b"", "t.csv: the file is empty"),
         ("only a BOM", b"\xef\xbb\xbf", "t.csv: the file is empty"),
         ("only blank lines", b"\n\r\n\n", "t.csv: the file is empty"),
@@ -95,7 +115,7 @@ fn names_the_line_in_later_parts_and_under_compression() {
     bytes.extend(b"x,y,z\n");
     for packed in [bytes.clone(), zstd::encode_all(&bytes[..], 1).unwrap()] {
         let error = outcome("t", &packed, &options(1000)).unwrap_err();
-        assert!(error.starts_with("t: line 10002: 3 fields"), "{error}");
+        assert!(error.starts_with("t, line 10002, column 5: 3 fields"), "{error}");
     }
 }
 
@@ -152,7 +172,7 @@ fn decodes_utf_16_by_its_mark() {
         let mut cut = bytes.clone();
         cut.truncate(bytes.len() - 1);
         let error = outcome("t", &cut, &options(64)).unwrap_err();
-        assert!(error.starts_with(&format!("t: line 3, column 7: not {name}")), "{error}");
+        assert!(error.starts_with(&format!("t, line 3, column 7: not {name}")), "{error}");
     }
 }
 

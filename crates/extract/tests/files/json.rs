@@ -51,24 +51,26 @@ fn reads_every_kind_of_value_whatever_the_size_of_parts() {
 #[test]
 fn refuses_what_is_malformed_and_says_where() {
     let cases: &[(&str, &str)] = &[
-        ("{\"a\":1}\n{\"a\":}\n", "t: line 2, column 6: expected a value"),
-        ("{\"a\":1}\n[1]\n", "t: line 2, column 1: each line must be one JSON object"),
-        ("{\"a\":1} {\"a\":2}\n", "t: line 1, column 9: text after the object"),
-        ("{\"a\":01}", "t: line 1, column 7: a number does not start with a zero"),
-        ("{\"a\":1.}", "t: line 1, column 8: expected a digit"),
-        ("{\"a\":-}", "t: line 1, column 7: expected a digit"),
-        ("{\"a\":nul}", "t: line 1, column 6: expected a value"),
-        ("{\"a\":1", "t: line 1, column 7: expected a comma or the end of the object"),
-        ("{\"a\":[1,2", "t: line 1, column 10: expected a comma or the end of the array"),
-        ("{\"a\":1,}", "t: line 1, column 8: expected a key in quotes"),
-        ("{\"a\" 1}", "t: line 1, column 6: expected a colon"),
-        ("{\"a\":\"x\ny\"}", "t: line 1, column 6: the string opened here is never closed"),
-        ("{\"a\":\"x\ty\"}", "t: line 1, column 8: a control character"),
-        ("{\"a\":\"\\x\"}", "t: line 1, column 7: not an escape that JSON has"),
-        ("{\"a\":\"\\u12\"}", "t: line 1, column 7: not an escape that JSON has"),
-        ("{\"a\":\"\\ud834\"}", "t: line 1, column 7: half of a surrogate pair"),
-        ("{\"a\":1}\n{\"b\":1,\"b\":2}\n", "t: line 2, column 9: the key \"b\" occurs twice"),
-        ("{\"a\":1,\"\\u0061\":2}\n", "t: line 1, column 9: the key \"a\" occurs twice"),
+        ("{\"a\":1}\n{\"a\":}\n", "t, line 2, column 6: expected a value"),
+        ("{\"a\":1}\n[1]\n", "t, line 2, column 1: a JSON array; each line must be one JSON object"),
+        ("[{\"a\":1}]\n", "t, line 1, column 1: a JSON array; each line must be one JSON object"),
+        ("{\"a\":1}\n7\n", "t, line 2, column 1: each line must be one JSON object"),
+        ("{\"a\":1} {\"a\":2}\n", "t, line 1, column 9: text after the object"),
+        ("{\"a\":01}", "t, line 1, column 7: a number does not start with a zero"),
+        ("{\"a\":1.}", "t, line 1, column 8: expected a digit"),
+        ("{\"a\":-}", "t, line 1, column 7: expected a digit"),
+        ("{\"a\":nul}", "t, line 1, column 6: expected a value"),
+        ("{\"a\":1", "t, line 1, column 7: expected a comma or the end of the object"),
+        ("{\"a\":[1,2", "t, line 1, column 10: expected a comma or the end of the array"),
+        ("{\"a\":1,}", "t, line 1, column 8: expected a key in quotes"),
+        ("{\"a\" 1}", "t, line 1, column 6: expected a colon"),
+        ("{\"a\":\"x\ny\"}", "t, line 1, column 6: the string opened here is never closed"),
+        ("{\"a\":\"x\ty\"}", "t, line 1, column 8: a control character"),
+        ("{\"a\":\"\\x\"}", "t, line 1, column 7: not an escape that JSON has"),
+        ("{\"a\":\"\\u12\"}", "t, line 1, column 7: not an escape that JSON has"),
+        ("{\"a\":\"\\ud834\"}", "t, line 1, column 7: half of a surrogate pair"),
+        ("{\"a\":1}\n{\"b\":1,\"b\":2}\n", "t, line 2, column 9: the key \"b\" occurs twice"),
+        ("{\"a\":1,\"\\u0061\":2}\n", "t, line 1, column 9: the key \"a\" occurs twice"),
         ("{}\n{}\n", "t: no object in this file has a key"),
     ];
     for (text, expected) in cases {
@@ -78,7 +80,7 @@ fn refuses_what_is_malformed_and_says_where() {
         }
     }
     let bad = outcome("t", b"{\"a\":1}\n{\"a\":\"x\xff\"}\n", &options(64)).unwrap_err();
-    assert!(bad.starts_with("t: line 2, column 8: not UTF-8"), "{bad}");
+    assert!(bad.starts_with("t, line 2, column 8: not UTF-8"), "{bad}");
     let deep = format!("{{\"a\":{}1{}}}", "[".repeat(5000), "]".repeat(5000));
     assert!(outcome("t", deep.as_bytes(), &detected()).unwrap_err().contains("nested too deep"));
 }
@@ -121,7 +123,7 @@ fn finds_the_same_keys_and_faults_with_any_number_of_threads() {
         assert_eq!(names(&table), names(&alone), "{threads} threads");
         assert_eq!(table.rows_hint(), Some(500), "{threads} threads");
         let error = outcome("t", twice_broken.as_bytes(), &options).unwrap_err();
-        assert!(error.starts_with("t: line 501, column 7: expected a value"), "{threads} threads: {error}");
+        assert!(error.starts_with("t, line 501, column 7: expected a value"), "{threads} threads: {error}");
     }
 }
 

@@ -116,6 +116,16 @@ fn comparison_hint(error: &trueup_compare::Error) -> Option<String> {
         trueup_compare::Error::Value { source_name, column, problem, .. } => {
             value_hint(source_name, column, problem)
         }
+        trueup_compare::Error::MissingKey { source_name, column, near: Some(near) } => {
+            Some(format!("it has `{near}`: --rename {source_name}:{near}={column}"))
+        }
+        trueup_compare::Error::Duplicates { .. } => Some(
+            "--duplicates multiset pairs the rows of a key, --measure 'sum(amount)' makes one of them"
+                .to_owned(),
+        ),
+        trueup_compare::Error::Overflow { .. } => {
+            Some("a --key of more columns makes smaller groups".to_owned())
+        }
         other => other.hint(),
     }
 }
@@ -128,6 +138,7 @@ fn value_hint(source: &str, column: &str, problem: &ValueProblem) -> Option<Stri
         ValueProblem::TooLong => {
             Some(format!("a number may have 38 digits; what only looks like one is text: --text {column}"))
         }
+        ValueProblem::Exponent => Some(format!("what only looks like a number is text: --text {column}")),
         other => other.hint().map(str::to_owned),
     }
 }

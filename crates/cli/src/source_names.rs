@@ -101,28 +101,34 @@ impl SourceNames {
 
     /// The zone that each source gets; `+01:00` as a whole is one for all.
     pub fn assign_zones(&self, given: &[String]) -> Result<Vec<Option<String>>, Failure> {
-        let (offsets, others): (Vec<&String>, Vec<&String>) =
-            given.iter().partition(|text| text.starts_with(['+', '-']));
-        let mut shared = None;
-        for offset in offsets {
-            shared = Some(zone(offset)?);
-        }
-        let others: Vec<String> = others.into_iter().cloned().collect();
-        let assigned = self.assign(&others, zone)?;
-        Ok(assigned.into_iter().map(|own| own.or_else(|| shared.clone())).collect())
+        let scoped = |text| if is_offset(text) { Ok((None, text)) } else { self.scoped_value(text) };
+        self.assign_scoped("--timezone", given, scoped, zone)
     }
 
     /// The value that each source gets from options of the form `[SRC:]VALUE`; one for a source beats one for all.
     pub fn assign<T: Clone>(
         &self,
+        option: &str,
         given: &[String],
         parse: impl Fn(&str) -> Result<T, Failure>,
     ) -> Result<Vec<Option<T>>, Failure> {
+        self.assign_scoped(option, given, |text| self.scoped_value(text), parse)
+    }
+
+    fn assign_scoped<'a, T: Clone>(
+        &self,
+        option: &str,
+        given: &'a [String],
+        scoped: impl Fn(&'a str) -> Result<(Option<usize>, &'a str), Failure>,
+        parse: impl Fn(&str) -> Result<T, Failure>,
+    ) -> Result<Vec<Option<T>>, Failure> {
+        let mut once = Once::default();
         let mut own = vec![None; self.count()];
         let mut shared = None;
         for text in given {
-            let (source, value) = self.scoped_value(text)?;
+            let (source, value) = scoped(text)?;
             let value = parse(value)?;
+            once.take(option, source, text)?;
             match source {
                 Some(source) => own[source] = Some(value),
                 None => shared = Some(value),
@@ -130,6 +136,29 @@ impl SourceNames {
         }
         Ok(own.into_iter().map(|value| value.or_else(|| shared.clone())).collect())
     }
+}
+
+/// What has been said, so that nothing is said twice.
+#[derive(Default)]
+pub struct Once<'a, T>(Vec<(T, &'a str)>);
+
+impl<'a, T: PartialEq> Once<'a, T> {
+    /// Refuses a second text about the same thing.
+    pub fn take(&mut self, option: &str, about: T, text: &'a str) -> Result<(), Failure> {
+        if let Some((_, first)) = self.0.iter().find(|(known, _)| *known == about) {
+            return Err(Failure::usage_hint(
+                format!("{option} {first} and {option} {text} are about the same"),
+                "leave out one of them",
+            ));
+        }
+        self.0.push((about, text));
+        Ok(())
+    }
+}
+
+/// Whether it is a zone like `+01:00`, whose colon comes after no source.
+fn is_offset(text: &str) -> bool {
+    text.starts_with(['+', '-'])
 }
 
 fn zone(text: &str) -> Result<String, Failure> {
@@ -185,11 +214,12 @@ mod tests {
             assert_eq!(found.scoped(text), expected);
         }
         let given = ["tab".to_owned(), "bank:;".to_owned()];
-        let assigned = found.assign(&given, |value| Ok(value.to_owned())).unwrap();
+        let assigned = found.assign("--delimiter", &given, |value| Ok(value.to_owned())).unwrap();
         assert_eq!(assigned, [Some("tab".to_owned()), Some(";".to_owned())]);
-        let unknown = found.assign(&["bnak:;".to_owned()], |value| Ok(value.to_owned()));
+        let unknown = found.assign("--delimiter", &["bnak:;".to_owned()], |value| Ok(value.to_owned()));
         assert_eq!(unknown.unwrap_err().to_string(), "there is no source `bnak`");
-        assert_eq!(found.assign(&[":".to_owned()], |value| Ok(value.len())).unwrap(), [Some(1), Some(1)]);
+        let colon = found.assign("--delimiter", &[":".to_owned()], |value| Ok(value.len()));
+        assert_eq!(colon.unwrap(), [Some(1), Some(1)]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use trueup_reconcile::Declared;
 
 use crate::arguments::{Diff, DuplicatePolicy};
 use crate::failure::Failure;
-use crate::source_names::SourceNames;
+use crate::source_names::{Once, SourceNames};
 use crate::tolerance;
 
 /// How each source is read.
@@ -20,13 +20,14 @@ pub fn read_options(
     sources: &SourceNames,
     temp_dir: &Path,
 ) -> Result<Vec<trueup_extract::Options>, Failure> {
-    let formats = sources.assign(&options.input_format, |text| {
+    let formats = sources.assign("--input-format", &options.input_format, |text| {
         text.parse().map_err(|error: trueup_extract::UnknownFormat| Failure::usage(error.to_string()))
     })?;
-    let delimiters = sources.assign(&options.delimiter, |text| one_byte("--delimiter", text))?;
-    let quotes = sources.assign(&options.quote, |text| one_byte("--quote", text))?;
-    let encodings = sources.assign(&options.encoding, |text| Ok(text.to_owned()))?;
-    let empties = sources.assign(&options.empty, parse_empty)?;
+    let delimiters =
+        sources.assign("--delimiter", &options.delimiter, |text| one_byte("--delimiter", text))?;
+    let quotes = sources.assign("--quote", &options.quote, |text| one_byte("--quote", text))?;
+    let encodings = sources.assign("--encoding", &options.encoding, |text| Ok(text.to_owned()))?;
+    let empties = sources.assign("--empty", &options.empty, parse_empty)?;
     let headless = headless(&options.no_header, sources)?;
     Ok((0..sources.count())
         .map(|source| trueup_extract::Options {
@@ -87,39 +88,65 @@ pub fn declared(
     columns: &[Vec<String>],
 ) -> Result<Vec<Declared>, Failure> {
     let mut declared = vec![Declared::default(); sources.count()];
-    for text in options.rename.iter().flat_map(|text| tolerance::assignments(text)) {
+    let renames: Vec<String> = options.rename.iter().flat_map(|text| tolerance::assignments(text)).collect();
+    let mut once = Once::default();
+    for text in &renames {
         let parts = text.split_once(':').and_then(|(source, rest)| Some((source, rest.split_once('=')?)));
         let Some((source, (from, to))) = parts else {
             return Err(Failure::usage_hint(
                 format!("--rename {text}: this is no renaming"),
-                format!("write the source, the column and its new name: {}:old=new", sources.all()[0]),
+                format!(
+                    "write the source, the column and its new name: --rename {}:old=new",
+                    sources.all()[0]
+                ),
             ));
         };
         let source = sources.find(source)?;
+        once.take("--rename", (source, from), text)?;
         declared[source].renames.insert(from.to_owned(), to.to_owned());
     }
     for (source, zone) in sources.assign_zones(&options.timezone)?.into_iter().enumerate() {
         declared[source].timezone = zone;
     }
-    for text in &options.date_format {
-        declare_format(text, sources, columns, &mut declared)?;
+    let mut formats = date_formats(&options.date_format, sources)?;
+    // One for a source beats one for all.
+    formats.sort_by_key(|format| format.source.is_some());
+    for format in formats {
+        declare_format(&format, sources, columns, &mut declared)?;
     }
     Ok(declared)
 }
 
+/// How the dates of a column are written, in one source or in all.
+struct DateFormat<'a> {
+    source: Option<usize>,
+    column: &'a str,
+    format: &'a str,
+}
+
+fn date_formats<'a>(given: &'a [String], sources: &SourceNames) -> Result<Vec<DateFormat<'a>>, Failure> {
+    let mut once = Once::default();
+    let mut formats = Vec::new();
+    for text in given {
+        let (source, rest) = sources.scoped(text);
+        let Some((column, format)) = rest.split_once('=') else {
+            return Err(Failure::usage_hint(
+                format!("--date-format {text}: this names no column and format"),
+                "write it as booked=%d/%m/%Y, for one source as bank:booked=%d/%m/%Y",
+            ));
+        };
+        once.take("--date-format", (source, column), text)?;
+        formats.push(DateFormat { source, column, format });
+    }
+    Ok(formats)
+}
+
 fn declare_format(
-    text: &str,
+    &DateFormat { source, column, format }: &DateFormat<'_>,
     sources: &SourceNames,
     columns: &[Vec<String>],
     declared: &mut [Declared],
 ) -> Result<(), Failure> {
-    let (source, rest) = sources.scoped(text);
-    let Some((column, format)) = rest.split_once('=') else {
-        return Err(Failure::usage_hint(
-            format!("--date-format {text}: this names no column and format"),
-            "write it as booked=%d/%m/%Y, for one source as bank:booked=%d/%m/%Y",
-        ));
-    };
     let wanted = |number: &usize| source.is_none_or(|source| source == *number);
     let mut found = false;
     for number in (0..sources.count()).filter(wanted) {
@@ -160,12 +187,16 @@ fn first_names(names: &[String]) -> String {
 
 /// What to compare, and what counts as equal.
 pub fn spec(options: &Diff, sources: &SourceNames, columns: &[String]) -> Result<Spec, Failure> {
+    let measures = measures(&options.measure)?;
+    let is_known =
+        |name: &str| columns.iter().any(|it| it == name) || measures.iter().any(|it| it.name == name);
+    let tolerances = tolerance::parse(&options.tolerance, sources, is_known)?;
     let spec = Spec {
         key: names(&options.key, columns),
-        measures: measures(&options.measure)?,
+        measures,
         compare: names(&options.compare, columns),
         ignore: names(&options.ignore, columns),
-        tolerances: tolerance::parse(&options.tolerance, sources)?,
+        tolerances,
         normalisers: normalisers(&options.normalise)?,
         booleans: names(&options.boolean, columns),
         texts: names(&options.text, columns),
@@ -178,7 +209,7 @@ pub fn spec(options: &Diff, sources: &SourceNames, columns: &[String]) -> Result
         verify: options.verify,
         limit: options.limit,
     };
-    contradictions::check(&spec)?;
+    contradictions::check(&spec, columns)?;
     Ok(spec)
 }
 

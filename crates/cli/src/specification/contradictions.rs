@@ -1,11 +1,11 @@
 //! Options that cannot both be meant.
 
-use trueup_compare::{Measure, Spec};
+use trueup_compare::{Aggregate, Measure, Spec};
 
 use crate::failure::Failure;
 
 /// Refuses a column that one option takes in and another leaves out, or to which an option cannot apply.
-pub fn check(spec: &Spec) -> Result<(), Failure> {
+pub fn check(spec: &Spec, columns: &[String]) -> Result<(), Failure> {
     if let Some(column) = spec.compare.iter().find(|column| spec.ignore.contains(column)) {
         return Err(Failure::usage_hint(
             format!("`{column}` is in --compare and in --ignore"),
@@ -33,5 +33,30 @@ pub fn check(spec: &Spec) -> Result<(), Failure> {
             "keys belong together when they are equal; leave out the tolerance, or choose another key",
         ));
     }
+    let other_name = |name: &String| {
+        let known = columns.contains(name) || measured(name);
+        spec.measures.iter().find(|measure| !known && as_written(measure) == *name)
+    };
+    let by_call = spec.tolerances.keys().find_map(|name| Some((name, other_name(name)?)));
+    if let Some((name, measure)) = by_call {
+        return Err(Failure::usage_hint(
+            format!("the tolerance of `{name}` is for no measure: {name} is called `{}`", measure.name),
+            format!("write --tolerance {}={}", measure.name, spec.tolerances[name].rule),
+        ));
+    }
     Ok(())
+}
+
+/// A measure as it is written without a name: `sum(amount)`.
+fn as_written(measure: &Measure) -> String {
+    let aggregate = match measure.aggregate {
+        Aggregate::Sum => "sum",
+        Aggregate::Count => "count",
+        Aggregate::CountDistinct => "count_distinct",
+        Aggregate::Min => "min",
+        Aggregate::Max => "max",
+        Aggregate::Avg => "avg",
+        Aggregate::Value => "value",
+    };
+    format!("{aggregate}({})", measure.column)
 }

@@ -97,6 +97,116 @@ fn contradictions_say_what_to_do() {
 }
 
 #[test]
+fn what_is_said_twice_is_refused() {
+    let place = Place::with_ledger_and_bank();
+    let cases = [
+        ("--rename", "bank:note=a", "bank:note=b"),
+        ("--rename", "bank:note=a", "1:note=b"),
+        ("--timezone", "UTC", "+01:00"),
+        ("--timezone", "bank:UTC", "1:UTC"),
+        ("--date-format", "note=%d", "note=%m"),
+        ("--date-format", "bank:note=%d", "1:note=%m"),
+        ("--delimiter", ",", ";"),
+        ("--encoding", "bank:latin1", "bank:utf-8"),
+    ];
+    for (option, first, second) in cases {
+        let shown = place.shown(&[&with(&[])[..], &[option, first, option, second]].concat());
+        let expected = format!("error: {option} {first} and {option} {second} are about the same\n");
+        assert!(shown.contains(&expected), "{shown}");
+    }
+    let for_one_and_all =
+        ["--delimiter", ",", "--delimiter", "bank:,", "--timezone", "bank:UTC", "--timezone", "UTC"];
+    assert!(place.shown(&with(&for_one_and_all)).starts_with("exit 1\n"));
+}
+
+#[test]
+fn a_date_format_for_one_source_beats_one_for_all() {
+    let place = Place::new(&[("a.csv", "id,at\n1,01/02/2026\n"), ("b.csv", "id,at\n1,02/01/2026\n")]);
+    let formats = ["b:at=%m/%d/%Y", "at=%d/%m/%Y"];
+    for [first, second] in [[0, 1], [1, 0]] {
+        let shown = place.shown(&[
+            "a=a.csv",
+            "b=b.csv",
+            "--key",
+            "id",
+            "--date-format",
+            formats[first],
+            "--date-format",
+            formats[second],
+        ]);
+        assert!(shown.starts_with("exit 0\n"), "{shown}");
+    }
+}
+
+#[test]
+fn tolerances_that_do_not_fit_say_what_does() {
+    let file = "id,at,v\n1,2026-03-01 10:00:00,1\n2,2026-03-02 10:00:00,2\n";
+    let key = "ref,v\n1,1\n";
+    let huge = "id,v\n1,1e20000\n";
+    let place = Place::new(&[("a.csv", file), ("b.csv", file), ("key.csv", key), ("huge.csv", huge)]);
+    let nines = format!("id,v\n1,{0}\n1,{0}\n", "9".repeat(38));
+    fs::write(place.path().join("nines.csv"), nines).unwrap();
+    fs::write(place.path().join("twice.csv"), "id,v\n1,1\n1,2\n").unwrap();
+    let cases: [(&str, &[&str]); 10] = [
+        ("b.csv", &["--tolerance", "at=5%"]),
+        ("b.csv", &["--measure", "count(v)", "--tolerance", "count(v)=1d"]),
+        ("b.csv", &["--measure", "total=sum(v)", "--tolerance", "sum(v)=1"]),
+        ("b.csv", &["--tolerance", "v=1,alow=5"]),
+        ("b.csv", &["--tolerance", "v=1,allow=200%"]),
+        ("b.csv", &["--tolerance", "v=1e20000"]),
+        ("key.csv", &["--rename", "a:id=rfe", "--key", "rfe"]),
+        ("huge.csv", &[]),
+        ("nines.csv", &["--measure", "sum(v)"]),
+        ("twice.csv", &["--duplicates", "error"]),
+    ];
+    let shown = cases.map(|(other, more)| {
+        let key: &[&str] = if more.contains(&"--key") { &[] } else { &["--key", "id"] };
+        let text = place.shown(&[&["a=a.csv", &format!("b={other}")], key, more].concat());
+        format!("{}\n{}", more.join(" "), text.strip_prefix("exit 2\n").unwrap_or(&text))
+    });
+    insta::assert_snapshot!(shown.join("\n"), @r#"
+    --tolerance at=5%
+    error: the tolerance of at does not fit: `at` is compared as timestamp
+    hint: a percentage is for numbers; for dates and times write how long, as at=2d
+
+    --measure count(v) --tolerance count(v)=1d
+    error: the tolerance of count(v) does not fit: `count(v)` is compared as number
+    hint: a duration is for dates and times; for numbers write count(v)=1
+
+    --measure total=sum(v) --tolerance sum(v)=1
+    error: the tolerance of `sum(v)` is for no measure: sum(v) is called `total`
+    hint: write --tolerance total=1
+
+    --tolerance v=1,alow=5
+    error: `alow` is neither a column nor a part of a tolerance
+    hint: did you mean allow=5?
+
+    --tolerance v=1,allow=200%
+    error: `allow=200%` is more than all groups
+    hint: write a share of at most 100%, or a number of groups
+
+    --tolerance v=1e20000
+    error: v: the tolerance `1e20000` has an exponent beyond ±10000
+
+    --rename a:id=rfe --key rfe
+    error: key column `rfe` is missing in b
+    hint: it has `ref`: --rename b:ref=rfe
+
+
+    error: b: huge.csv, line 2: column `v`: `1e20000` has an exponent beyond ±10,000
+    hint: what only looks like a number is text: --text v
+
+    --measure sum(v)
+    error: sum(v) of a group needs more than 38 digits
+    hint: a --key of more columns makes smaller groups
+
+    --duplicates error
+    error: b: 1 key is repeated, for example id=1
+    hint: --duplicates multiset pairs the rows of a key, --measure 'sum(amount)' makes one of them
+    "#);
+}
+
+#[test]
 fn keys_alone_are_compared_with_a_warning() {
     let place = Place::with_ledger_and_bank();
     let warned = place.shown(&with(&["--compare", "txn_id"]));

@@ -76,7 +76,7 @@ fn errors_say_what_to_do() {
     --rename amount=x
     exit 2
     error: --rename amount=x: this is no renaming
-    hint: write the source, the column and its new name: ledger:old=new
+    hint: write the source, the column and its new name: --rename ledger:old=new
 
     --normalise note=upper
     exit 2

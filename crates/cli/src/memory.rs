@@ -9,8 +9,8 @@ use crate::failure::Failure;
 
 /// Assumed to be free where the system does not tell.
 const UNKNOWN_FREE: u64 = 4 << 30;
-/// Less would spend its time on spilling.
-const LEAST: u64 = 16 << 20;
+/// The program itself and what its threads read into take most of this; less would not be kept.
+const LEAST: u64 = 48 << 20;
 /// What is used of what is free, unless a job says otherwise.
 const DEFAULT_PERCENT: u8 = 60;
 
@@ -48,7 +48,7 @@ pub fn parse(text: &str, free: impl Fn() -> u64) -> Result<u64, Failure> {
     match bytes {
         enough if enough >= LEAST => Ok(enough),
         _ if unit.contains('%') => Ok(LEAST),
-        _ => Err(refused("at least 16MiB are needed")),
+        _ => Err(refused(&format!("at least {}MiB are needed", LEAST >> 20))),
     }
 }
 
@@ -106,7 +106,9 @@ mod tests {
             ("512MiB", Some(512 << 20)),
             ("1.5g", Some(1_500_000_000)),
             ("25%", Some(250_000_000)),
-            ("0.1%", Some(16 << 20)),
+            ("0.1%", Some(48 << 20)),
+            ("48MiB", Some(48 << 20)),
+            ("47MiB", None),
             ("100000000", Some(100_000_000)),
             ("101%", None),
             ("1kB", None),

@@ -206,7 +206,9 @@ mod tests {
 
     #[test]
     fn every_element_is_closed() {
-        for html in [samples::unmatched(Format::Html, Look::PLAIN), samples::matched(Format::Html)] {
+        let wide = samples::wide(Format::Html);
+        assert!(wide.contains("<details>\n<summary>and 80 more columns, 80 with breaks</summary>"), "{wide}");
+        for html in [samples::unmatched(Format::Html, Look::PLAIN), samples::matched(Format::Html), wide] {
             let mut open: Vec<&str> = Vec::new();
             for tag in html.split('<').skip(1).filter_map(|piece| piece.split('>').next()) {
                 let name = tag.split([' ', '\n']).next().unwrap();

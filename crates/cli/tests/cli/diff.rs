@@ -101,6 +101,17 @@ fn every_report_has_keys_totals_and_how_files_were_read() {
 }
 
 #[test]
+fn columns_that_are_not_listed_are_counted() {
+    let numbers: Vec<String> = (0..25).map(|number| format!("c{number}")).collect();
+    let file = format!("id,{}\n1,{}\n", numbers.join(","), vec!["7"; 25].join(","));
+    let place = Place::new(&[("a.csv", &file)]);
+    for format in ["table", "markdown", "html"] {
+        let shown = place.shown(&["a.csv", "a.csv", "--key", "id", "--format", format]);
+        assert!(shown.contains("and 5 more columns, all within"), "{format}: {shown}");
+    }
+}
+
+#[test]
 fn breaks_of_one_key_are_told_apart() {
     let place = Place::new(&[("a.csv", "id,x\n1,a\n1,b\n2,c\n"), ("b.csv", "id,x\n1,y\n1,z\n2,c\n")]);
     let arguments = ["a=a.csv", "b=b.csv", "--key", "id", "--format"];

@@ -126,7 +126,7 @@ mod tests {
         let cases = [
             (None, Some(600_000_000)),
             (Some(Memory::Percent(25)), Some(250_000_000)),
-            (Some(Memory::Percent(1)), Some(16 << 20)),
+            (Some(Memory::Percent(1)), Some(48 << 20)),
             (Some(Memory::Bytes(32 << 20)), Some(32 << 20)),
             (Some(Memory::Bytes(1 << 20)), None),
         ];

@@ -135,7 +135,7 @@ fn what_is_wrong_is_an_error_line() {
         (job(&json!({})), "no", "INVALID_JOB: params: expected a JSON object: "),
         (job(&json!({})), r#"{"day":1}"#, "INVALID_JOB: params: there is no parameter `day`"),
         (job(&typed), r#"{"day":"x"}"#, "INVALID_JOB: params: the parameter `day` is \"x\""),
-        (job(&json!({"memory": "1MB"})), "{}", "INVALID_JOB: memory: at least 16MiB are needed"),
+        (job(&json!({"memory": "1MB"})), "{}", "INVALID_JOB: memory: at least 48MiB are needed"),
     ];
     for (job, params, expected) in cases {
         let line = assignment(&place, &job, params).replace(&(64 << 20).to_string(), "null");

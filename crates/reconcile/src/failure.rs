@@ -26,9 +26,10 @@ pub(crate) fn of_comparison(error: &trueup_compare::Error) -> Option<RunError> {
         Error::Cancelled => return None,
         Error::Read { error, .. } => error.downcast_ref().map_or(Reason::SourceInvalid, reason_of_source),
         // Dates that may be either are no fault of the source: it is the job that has to say which they are.
-        Error::Spec { .. } | Error::Unfit { .. } | Error::Value { problem: ValueProblem::DayOrMonth, .. } => {
-            Reason::InvalidJob
-        }
+        Error::Spec { .. }
+        | Error::MissingKey { .. }
+        | Error::Unfit { .. }
+        | Error::Value { problem: ValueProblem::DayOrMonth, .. } => Reason::InvalidJob,
         Error::Value { .. } | Error::Changed { .. } => Reason::SourceInvalid,
         Error::Duplicates { .. }
         | Error::Overflow { .. }

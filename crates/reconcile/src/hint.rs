@@ -30,6 +30,7 @@ fn of_text(problem: &Problem) -> Option<&'static str> {
             Some("if the first line is data, set `no_header: true` of the source")
         }
         Problem::Json(_) => Some("if it is no JSON, set the `format` of the source"),
+        Problem::JsonArray => Some("write one object a line: `jq -c '.[]' FILE`"),
         Problem::SameKey(_) => None,
     }
 }
@@ -42,6 +43,9 @@ pub(crate) fn of_comparison(error: &trueup_compare::Error) -> Option<String> {
         trueup_compare::Error::Breaks(error) => error.downcast_ref::<BreaksFileError>()?.hint(),
         trueup_compare::Error::Spill { error, .. } if error.kind() == ErrorKind::StorageFull => {
             Some("free some space there, or raise `memory`".to_owned())
+        }
+        trueup_compare::Error::MissingKey { near: Some(near), column, .. } => {
+            Some(format!("it has `{near}`: add `columns: {{{near}: {column}}}` to the source"))
         }
         other => other.hint(),
     }

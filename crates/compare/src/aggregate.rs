@@ -4,7 +4,7 @@ use crate::distinct::{Distinct, Room};
 use crate::encode::{Shape, float_in, number_in, units_in};
 use crate::error::Error;
 use crate::number::{Decimal, Number, Quantity};
-use crate::plan::{Encoding, Plan};
+use crate::plan::{Encoding, Fit, Plan};
 use crate::record::{Carry, get_u128};
 use crate::spec::Aggregate;
 use crate::sum::{DecimalSum, FloatSum};
@@ -45,6 +45,8 @@ impl<'a> Aggregator<'a> {
                     _ => 0,
                 };
                 let state = match (measure.aggregate, encoding) {
+                    // Nothing is ever added to it.
+                    _ if measure.fit == Fit::Uncomputed => State::Extreme(None),
                     (Aggregate::Count, _) => State::Count(0),
                     (Aggregate::CountDistinct, _) if shape.is_some() => State::Distinct(Distinct::new(room)),
                     (Aggregate::CountDistinct, _) => State::DistinctValues(Distinct::new(room)),

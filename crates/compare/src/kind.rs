@@ -133,23 +133,36 @@ pub(crate) struct Offer {
     pub(crate) has_zone: bool,
 }
 
+/// Whether the sources agree on what a column is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Agreement {
+    Full,
+    /// All are text, which in some sources could be read as something else.
+    Drift,
+    Conflict,
+}
+
 /// The one kind for all sources, and whether they agree on it.
-pub(crate) fn agree(offers: &[Offer]) -> (Kind, bool) {
-    let kinds: Vec<Kind> = offers.iter().map(|offer| offer.kind).filter(|kind| *kind != Kind::Null).collect();
-    let any = |kind: Kind| kinds.contains(&kind);
+pub(crate) fn agree(offers: &[Offer]) -> (Kind, Agreement) {
+    if let Some(kind) = shared(offers, &[Kind::Null]) {
+        return (kind, Agreement::Full);
+    }
+    let all_text = offers.iter().all(|offer| matches!(offer.physical, Physical::Text | Physical::Null));
+    let drifts = all_text && shared(offers, &[Kind::Null, Kind::Text]).is_some();
+    (Kind::Text, if drifts { Agreement::Drift } else { Agreement::Conflict })
+}
+
+/// The kind that all sources but those of the kinds left out can be read as.
+fn shared(offers: &[Offer], left_out: &[Kind]) -> Option<Kind> {
+    let kinds: Vec<Kind> =
+        offers.iter().map(|offer| offer.kind).filter(|kind| !left_out.contains(kind)).collect();
     let all = |allowed: &[Kind]| kinds.iter().all(|kind| allowed.contains(kind));
     let dates_have_zones = offers.iter().all(|offer| offer.kind != Kind::Date || offer.has_zone);
     match kinds.first() {
-        None => (Kind::Null, true),
-        Some(&first) if all(&[first]) => (first, true),
-        Some(_) if all(&[Kind::Date, Kind::Timestamp]) => (Kind::Timestamp, true),
-        Some(_) if any(Kind::Instant) && all(&[Kind::Date, Kind::Instant]) && dates_have_zones => {
-            (Kind::Instant, true)
-        }
-        Some(_) => {
-            let all_text =
-                offers.iter().all(|offer| matches!(offer.physical, Physical::Text | Physical::Null));
-            (Kind::Text, all_text)
-        }
+        None => Some(Kind::Null),
+        Some(&first) if all(&[first]) => Some(first),
+        Some(_) if all(&[Kind::Date, Kind::Timestamp]) => Some(Kind::Timestamp),
+        Some(_) if all(&[Kind::Date, Kind::Instant]) && dates_have_zones => Some(Kind::Instant),
+        Some(_) => None,
     }
 }

@@ -1,17 +1,20 @@
 //! Decides, from the specification and the sources' columns, what is read and how each column is compared.
 
 mod column;
+mod fit;
 mod names;
 
 use std::collections::{HashMap, HashSet};
 
 use crate::error::Error;
-use crate::kind::{Kind, Physical};
+use crate::kind::Physical;
 use crate::report::{ColumnReport, Finding};
-use crate::spec::{Aggregate, Allow, Duplicates, Rule, Source, Spec};
+use crate::spec::{Aggregate, Allow, Duplicates, Rule, Source, Spec, Tolerance};
 use crate::text::Assumption;
 
 pub(crate) use column::{Column, Encoding, How, Reader};
+use fit::Faults;
+pub(crate) use fit::Fit;
 use names::{Names, no_such_column};
 
 /// What has been learnt of the data so far; a comparison that learns more starts over.
@@ -34,10 +37,13 @@ pub(crate) struct Learnt {
 pub(crate) struct Measure {
     pub(crate) name: String,
     pub(crate) aggregate: Aggregate,
-    /// Into [`Plan::columns`]; `None` for `count(*)`.
+    /// Into [`Plan::columns`]; `None` for `count(*)`, and for what cannot be computed.
     pub(crate) column: Option<usize>,
     pub(crate) rule: Rule,
+    /// The rule that was asked for, which may not be for what the column is.
+    pub(crate) asked: Rule,
     pub(crate) allow: Allow,
+    pub(crate) fit: Fit,
 }
 
 /// What is read and how it is compared.
@@ -77,14 +83,18 @@ impl Plan {
         check_spec(sources, spec, &names)?;
         let aggregates = spec.measures.iter().any(|measure| measure.aggregate != Aggregate::Value);
         let mut building =
-            Building { sources, spec, learnt, names: &names, columns: Vec::new(), findings: Vec::new() };
+            Building { sources, spec, learnt, names: &names, columns: Vec::new(), faults: Faults::default() };
         let mut key = Vec::new();
         for name in &spec.key {
             key.push(building.key_column(name)?);
         }
         let measures =
             if spec.measures.is_empty() { building.row_measures()? } else { building.given_measures()? };
-        let Building { columns, findings, .. } = building;
+        let Building { mut columns, faults, .. } = building;
+        let findings = faults.findings();
+        for column in &mut columns {
+            column.note_drift(&findings);
+        }
         let duplicates = duplicates(spec, aggregates)?;
         let reports = names.reports(&columns, &key);
         Ok(Self {
@@ -161,7 +171,7 @@ struct Building<'a> {
     learnt: &'a Learnt,
     names: &'a Names,
     columns: Vec<Column>,
-    findings: Vec<Finding>,
+    faults: Faults,
 }
 
 impl Building<'_> {
@@ -180,7 +190,12 @@ impl Building<'_> {
         if self.columns.iter().any(|column| column.name == name) {
             return Err(Error::spec(format!("`{name}` is in the key twice")));
         }
-        self.column(name)
+        let index = self.column(name)?;
+        let disagreement = self.columns[index].disagreement.as_ref();
+        if let Some(conflict) = disagreement.filter(|it| !it.is_drift) {
+            self.faults.of_kinds(name, conflict).leads_to("compared as text".into());
+        }
+        Ok(index)
     }
 
     /// The column, planned once however many measures use it; all sources must have it.
@@ -189,9 +204,7 @@ impl Building<'_> {
             return Ok(known);
         }
         let indices: Vec<usize> = self.names.indices(name).into_iter().flatten().collect();
-        let (column, finding) = Column::plan(name, indices, self.sources, self.spec, self.learnt)?;
-        self.findings.extend(finding);
-        self.columns.push(column);
+        self.columns.push(Column::plan(name, indices, self.sources, self.spec, self.learnt)?);
         Ok(self.columns.len() - 1)
     }
 
@@ -219,15 +232,19 @@ impl Building<'_> {
         Ok(measures)
     }
 
-    /// A measure of a column that every source has; a finding otherwise.
+    /// A measure of a column; where its sources do not allow it, a finding says so, and what becomes of it.
     fn measure(&mut self, name: &str, aggregate: Aggregate, column: &str) -> Result<Option<Measure>, Error> {
-        let tolerance = self.spec.tolerances.get(name).or_else(|| self.spec.tolerances.get(column)).cloned();
-        let (rule, allow) = tolerance.map_or((Rule::Exact, Allow::None), |it| (it.rule, it.allow));
+        let tolerance = self.spec.tolerances.get(name).or_else(|| self.spec.tolerances.get(column));
+        let is_asked_for = tolerance.is_some() || !self.spec.measures.is_empty();
+        let Tolerance { rule, allow } = tolerance.cloned().unwrap_or_default();
+        let asked = rule.clone();
+        let measure =
+            Measure { name: name.into(), aggregate, column: None, rule, asked, allow, fit: Fit::Whole };
         if column == "*" {
             if aggregate != Aggregate::Count {
                 return Err(Error::spec_hint(format!("{name}: only count takes `*`"), "name a column"));
             }
-            return Ok(Some(Measure { name: name.into(), aggregate, column: None, rule, allow }));
+            return Ok(Some(measure));
         }
         let indices = self.names.indices(column);
         if indices.iter().all(Option::is_none) {
@@ -238,70 +255,13 @@ impl Building<'_> {
             .map(|(source, _)| source.name.as_str())
             .collect();
         if !lacking.is_empty() {
-            let problem = format!("missing in {}", lacking.join(", "));
-            self.findings.push(Finding { column: column.into(), problem });
-            return Ok(None);
+            let fault = self.faults.of(column, format!("missing in {}", lacking.join(", ")));
+            return Ok(is_asked_for.then(|| fit::uncomputed(measure, fault)));
         }
         let index = self.column(column)?;
-        let planned = &self.columns[index];
-        let disagreed = self.findings.iter().any(|finding| finding.column == column);
-        check_aggregate(name, aggregate, planned)?;
-        let counts = matches!(aggregate, Aggregate::Count | Aggregate::CountDistinct);
-        let kind = if counts { Kind::Number } else { planned.kind };
-        let rule = fitting_rule(name, if counts { name } else { column }, rule, kind, disagreed)?;
-        Ok(Some(Measure { name: name.into(), aggregate, column: Some(index), rule, allow }))
+        fit::fitted(Measure { column: Some(index), ..measure }, &self.columns[index], &mut self.faults)
+            .map(Some)
     }
-}
-
-fn check_aggregate(name: &str, aggregate: Aggregate, column: &Column) -> Result<(), Error> {
-    let fits = match aggregate {
-        Aggregate::Sum | Aggregate::Avg => matches!(column.kind, Kind::Number | Kind::Null),
-        Aggregate::Min | Aggregate::Max => !matches!(column.kind, Kind::Text | Kind::Binary),
-        Aggregate::Count | Aggregate::CountDistinct | Aggregate::Value => true,
-    };
-    if fits {
-        return Ok(());
-    }
-    let hint = match aggregate {
-        Aggregate::Sum | Aggregate::Avg => {
-            "sum and avg are for numbers; see the column's types in the sources"
-        }
-        _ => "min and max are for numbers, booleans, dates and times",
-    };
-    Err(unfit(format!("{name} cannot be computed"), &column.name, column.kind, hint))
-}
-
-fn unfit(what: String, column: &str, kind: Kind, hint: impl Into<String>) -> Error {
-    Error::Unfit { what, column: column.into(), kind: kind.name(), hint: hint.into() }
-}
-
-/// The rule, if it is one for this kind; columns whose kinds disagree are compared exactly, as text.
-fn fitting_rule(name: &str, column: &str, rule: Rule, kind: Kind, disagreed: bool) -> Result<Rule, Error> {
-    let fits = match rule {
-        Rule::Exact => true,
-        Rule::Absolute(_) | Rule::Percentage { .. } => matches!(kind, Kind::Number | Kind::Null),
-        Rule::Duration { .. } => kind.is_temporal() || kind == Kind::Null,
-    };
-    if fits {
-        return Ok(rule);
-    }
-    if disagreed {
-        return Ok(Rule::Exact);
-    }
-    let hint = match (&rule, kind) {
-        (Rule::Duration { .. }, Kind::Number) => {
-            format!("a duration is for dates and times; for numbers write {name}=1")
-        }
-        (Rule::Duration { .. }, _) => "a duration is for dates and times".to_string(),
-        (Rule::Percentage { .. }, kind) if kind.is_temporal() => {
-            format!("a percentage is for numbers; for dates and times write how long, as {name}=2d")
-        }
-        (Rule::Absolute(value), kind) if kind.is_temporal() => {
-            format!("for {value} days write {name}={value}d")
-        }
-        _ => "a tolerance is for numbers, dates and times; text is exact, with normalisers".to_string(),
-    };
-    Err(unfit(format!("the tolerance of {name} does not fit"), column, kind, hint))
 }
 
 /// What a physical type is called in reports; the columns of text formats have no other type.

@@ -59,7 +59,7 @@ pub struct MeasureReport {
     pub within: u64,
     /// Groups present everywhere and outside.
     pub outside: u64,
-    /// Whether no more are outside than allowed.
+    /// Whether no more are outside than allowed, and nothing about the column is a finding.
     pub passed: bool,
     /// The largest difference found between numbers (`0.03`) or times (`2d`), when any is outside.
     pub largest_difference: Option<String>,

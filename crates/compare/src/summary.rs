@@ -6,7 +6,7 @@ use crate::ingest::Ingested;
 use crate::join::Tally;
 use crate::kind::Kind;
 use crate::number::{Decimal, Quantity};
-use crate::plan::{Measure, Plan};
+use crate::plan::{Fit, Measure, Plan};
 use crate::report::{Break, Comparison, KeyReport, MeasureReport, TypeDrift, Verdict};
 use crate::spec::{Aggregate, Allow, Rule, Source};
 use crate::totals::Totals;
@@ -72,7 +72,7 @@ fn measure_report(
     matched_groups: u64,
 ) -> MeasureReport {
     let outside = tally.outside[index];
-    let passed = match &measure.allow {
+    let is_few = match &measure.allow {
         Allow::None => outside == 0,
         Allow::Count(count) => outside <= *count,
         Allow::Percent(share) => {
@@ -92,11 +92,11 @@ fn measure_report(
     });
     MeasureReport {
         name: measure.name.clone(),
-        tolerance_type: measure.rule.type_name(),
-        tolerance_value: (measure.rule != Rule::Exact).then(|| measure.rule.to_string()),
+        tolerance_type: measure.asked.type_name(),
+        tolerance_value: (measure.asked != Rule::Exact).then(|| measure.asked.to_string()),
         within: matched_groups - outside,
         outside,
-        passed,
+        passed: is_few && measure.fit == Fit::Whole,
         largest_difference: largest.and_then(|it| show_difference(measure, kind, &it, false)),
         totals,
     }

@@ -4,7 +4,7 @@ use arrow_schema::DataType;
 
 use super::Learnt;
 use crate::error::Error;
-use crate::kind::{Kind, Offer, Physical, agree};
+use crate::kind::{Agreement, Kind, Offer, Physical, agree};
 use crate::report::Finding;
 use crate::spec::{Source, Spec};
 use crate::temporal::{Format, Shape, TemporalKind, Zone};
@@ -72,6 +72,17 @@ pub(crate) struct Column {
     pub(crate) notes: Vec<String>,
     /// Whether it is text, and takes long to read.
     pub(crate) is_long: bool,
+    pub(super) disagreement: Option<Disagreement>,
+}
+
+/// That a column is one thing in one source and another in the next, so that it is compared as text.
+pub(super) struct Disagreement {
+    /// What it is in each source.
+    pub(super) kinds: String,
+    /// What a person can do about it.
+    pub(super) hint: Option<&'static str>,
+    /// Whether all sources have text, which has no other type than what its values happen to be.
+    pub(super) is_drift: bool,
 }
 
 impl Column {
@@ -81,7 +92,7 @@ impl Column {
         sources: &[Source<'_>],
         spec: &Spec,
         learnt: &Learnt,
-    ) -> Result<(Self, Option<Finding>), Error> {
+    ) -> Result<Self, Error> {
         let declared = if spec.booleans.iter().any(|boolean| boolean == name) {
             Declared::Boolean
         } else if spec.texts.iter().any(|text| text == name) {
@@ -101,7 +112,7 @@ impl Column {
             offers.push(offer);
             readers.push(reader);
         }
-        let (kind, agreed) = agree(&offers);
+        let (kind, agreement) = agree(&offers);
         for (reader, (offer, source)) in readers.iter_mut().zip(offers.iter().zip(sources)) {
             reader.settle(kind, offer);
             if kind == Kind::Instant && needs_zone(reader, offer) {
@@ -117,14 +128,23 @@ impl Column {
             } else {
                 encoding(kind, &offers, scale, second_digits)
             };
-        let finding =
-            (!agreed).then(|| Finding { column: name.into(), problem: disagreement(&offers, sources) });
+        let disagreement = (agreement != Agreement::Full).then(|| Disagreement {
+            kinds: in_words(&offers, sources),
+            hint: disagreement_hint(&offers),
+            is_drift: agreement == Agreement::Drift,
+        });
         let normalisers = spec.normalisers.get(name).into_iter().flatten().copied().collect();
         let is_long = encoding == Encoding::Bytes && learnt.long.contains(name);
-        Ok((
-            Self { name: name.into(), kind, encoding, second_digits, normalisers, readers, notes, is_long },
-            finding,
-        ))
+        let name = name.to_owned();
+        Ok(Self { name, kind, encoding, second_digits, normalisers, readers, notes, is_long, disagreement })
+    }
+
+    /// Notes that the sources' kinds disagree, where that is no finding.
+    pub(super) fn note_drift(&mut self, findings: &[Finding]) {
+        let is_found = findings.iter().any(|finding| finding.column == self.name);
+        if let Some(drift) = self.disagreement.as_ref().filter(|_| !is_found) {
+            self.notes.push(format!("{}: compared as text", drift.kinds));
+        }
     }
 
     /// Whether any source has its numbers as text.
@@ -293,11 +313,8 @@ fn in_words(offers: &[Offer], sources: &[Source<'_>]) -> String {
     parts.join(", ")
 }
 
-fn disagreement(offers: &[Offer], sources: &[Source<'_>]) -> String {
-    let words = in_words(offers, sources);
+fn disagreement_hint(offers: &[Offer]) -> Option<&'static str> {
     let has = |kind: Kind| offers.iter().any(|offer| offer.kind == kind);
-    if has(Kind::Instant) && (has(Kind::Timestamp) || has(Kind::Date)) {
-        return format!("{words}: compared as text; declare a time zone for the times that carry none");
-    }
-    format!("{words}: compared as text")
+    let lacks_zone = has(Kind::Instant) && (has(Kind::Timestamp) || has(Kind::Date));
+    lacks_zone.then_some("declare a time zone for the times that carry none")
 }

@@ -1,6 +1,7 @@
 //! The sentences of the documentation on comparing, each as a case.
 
 mod concentration;
+mod disagreement;
 mod held;
 mod inference;
 mod keys;

@@ -17,6 +17,7 @@ use trueup_compare::{
 };
 
 /// Sources and what is asked of them.
+#[derive(Clone)]
 pub struct Scene {
     pub tables: Vec<RecordBatch>,
     pub spec: Spec,

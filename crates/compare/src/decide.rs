@@ -152,6 +152,7 @@ impl Decider<'_> {
                 }
                 values[index] = cells.iter().map(|row| measured(self.plan, index, row[index])).collect();
                 let outcome = judge(&measure.rule, self.plan.reference, &values[index]);
+                self.measure(index, &outcome);
                 outcomes[index] = (!outcome.within).then_some(outcome);
             }
             if outcomes.iter().all(Option::is_none) {
@@ -224,6 +225,7 @@ impl Decider<'_> {
                 let values: Vec<Option<Quantity>> =
                     by_source.iter().flatten().map(|values| values[index].clone()).collect();
                 let outcome = check(&measure.rule, self.plan.reference, &values);
+                self.measure(index, &outcome);
                 outcomes[index] = (!outcome.within).then_some(outcome);
             }
             if outcomes.iter().all(Option::is_none) {
@@ -275,12 +277,14 @@ impl Decider<'_> {
             return;
         }
         self.told.tally.outside_groups += 1;
-        for (measure, outcome) in outcomes.iter().enumerate() {
-            let Some(outcome) = outcome else { continue };
-            self.told.tally.outside[measure] += 1;
-            let difference = outcome.difference.iter();
-            difference.for_each(|it| self.told.tally.largest[measure].offer_difference(it));
-        }
+        let counts = self.told.tally.outside.iter_mut().zip(outcomes);
+        counts.for_each(|(count, outcome)| *count += u64::from(outcome.is_some()));
+    }
+
+    /// Takes note of a difference; of one that records told of already, once more.
+    fn measure(&mut self, measure: usize, outcome: &Outcome) {
+        let largest = &mut self.told.tally.largest[measure];
+        outcome.difference.iter().for_each(|difference| largest.offer_difference(difference));
     }
 
     /// Counts the values of a tuple's rows, of which one is given and the cells of all.

@@ -12,7 +12,7 @@ use crate::distinct::Room;
 use crate::encode::Shape;
 use crate::error::Error;
 use crate::ingest::on_threads;
-use crate::judge::{Judge, Largest};
+use crate::judge::{Closeness, Judge, Largest};
 use crate::kept::Kept;
 use crate::number::Quantity;
 use crate::partition::{Budget, Chunk, Radix, Scatter};
@@ -252,16 +252,19 @@ impl<'a> Worker<'a> {
             self.flag_single(&group);
             return;
         }
-        with_records(&group, |records| {
-            if self.judge.all_within(records) {
+        with_records(&group, |records| match self.judge.closeness(records) {
+            Closeness::Same => self.tally.matched += 1,
+            Closeness::Within => {
                 self.tally.matched += 1;
-                return;
+                self.judge.measure(records, &mut self.tally.largest);
             }
-            if self.join.decides {
-                self.tally.outside_groups += 1;
-                self.judge.count(records, &mut self.tally.outside, &mut self.tally.largest);
+            Closeness::Outside => {
+                if self.join.decides {
+                    self.tally.outside_groups += 1;
+                    self.judge.count(records, &mut self.tally.outside, &mut self.tally.largest);
+                }
+                self.flag_single(&group);
             }
-            self.flag_single(&group);
         });
     }
 
@@ -377,10 +380,10 @@ impl<'a> Worker<'a> {
         } else {
             for (measure, values) in values.iter().enumerate() {
                 let (within, difference) = judge_values(&plan.measures[measure].rule, plan.reference, values);
+                difference.iter().for_each(|it| self.tally.largest[measure].offer_difference(it));
                 if !within {
                     broke = true;
                     self.tally.outside[measure] += 1;
-                    difference.iter().for_each(|it| self.tally.largest[measure].offer_difference(it));
                 }
             }
             if broke {

@@ -6,7 +6,7 @@ use crate::number::{Decimal, Number, Quantity};
 use crate::plan::{Encoding, Plan};
 use crate::record::Carry;
 use crate::spec::Rule;
-use crate::tolerance::{FixedRule, FloatRule, check};
+use crate::tolerance::{FixedRule, FloatRule, check, effective_reference};
 
 /// Checks the measures of groups by what their records carry.
 pub(crate) struct Judge<'a> {
@@ -22,6 +22,17 @@ struct Carried {
     carry: Carry,
     scale: u32,
     rule: Fast,
+    /// Whether the largest and the smallest value decide, rather than a reference.
+    is_spread: bool,
+}
+
+/// How close the measures of a group are, as far as records tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Closeness {
+    Same,
+    /// Not the same, but every measure is within.
+    Within,
+    Outside,
 }
 
 /// A rule in the form that costs least for how its values are carried.
@@ -58,52 +69,77 @@ impl<'a> Judge<'a> {
                     (rule, Carry::Float) => Fast::Float(FloatRule::new(rule, plan.reference)),
                     _ => Fast::Slow,
                 };
-                Some(Carried { measure: index, slot, carry, scale, rule })
+                let is_spread = effective_reference(&measure.rule, plan.reference).is_none();
+                Some(Carried { measure: index, slot, carry, scale, rule, is_spread })
             })
             .collect();
         Self { plan, shape, carried }
     }
 
-    /// Whether every measure is within, given one record from each source; what is digested must agree.
-    pub(crate) fn all_within(&self, records: &[&[u32]]) -> bool {
+    /// How close the measures are, given one record from each source; what is digested must agree.
+    pub(crate) fn closeness(&self, records: &[&[u32]]) -> Closeness {
         let layout = &self.shape.layout;
         let content = layout.content(records[0]);
         if records[1..].iter().all(|record| layout.content(record) == content) {
-            return true;
+            return Closeness::Same;
         }
-        if records[1..].iter().any(|record| layout.digests_differ(record, records[0])) {
-            return false;
+        let digests_differ = records[1..].iter().any(|record| layout.digests_differ(record, records[0]));
+        if !digests_differ && self.carried.iter().all(|carried| self.within(carried, records)) {
+            Closeness::Within
+        } else {
+            Closeness::Outside
         }
-        self.carried.iter().all(|carried| self.within(carried, records))
     }
 
-    /// Counts each measure that is outside, with its difference.
+    /// Takes note of the differences in a group that is within.
+    pub(crate) fn measure(&self, records: &[&[u32]], largest: &mut [Largest]) {
+        self.carried.iter().for_each(|it| self.offer(it, records, &mut largest[it.measure]));
+    }
+
+    /// Counts each measure that is outside, and takes note of all differences.
     pub(crate) fn count(&self, records: &[&[u32]], outside: &mut [u64], largest: &mut [Largest]) {
         for carried in &self.carried {
-            if self.within(carried, records) {
-                continue;
+            outside[carried.measure] += u64::from(!self.within(carried, records));
+        }
+        self.measure(records, largest);
+    }
+
+    fn offer(&self, carried: &Carried, records: &[&[u32]], largest: &mut Largest) {
+        let layout = &self.shape.layout;
+        if records.iter().any(|record| layout.is_null(record, carried.slot)) {
+            return;
+        }
+        let values = || records.iter().map(|record| layout.value(record, carried.slot));
+        match carried.carry {
+            Carry::Hash64 | Carry::Hash128 | Carry::Presence => {}
+            // Of two values there is but one difference, whatever the rule; of more, the pair that decides counts.
+            Carry::Fixed | Carry::Float | Carry::General if records.len() > 2 && !carried.is_spread => {
+                let rule = &self.plan.measures[carried.measure].rule;
+                let values: Vec<_> =
+                    values().map(|words| Some(Quantity::Number(carried.number(words)))).collect();
+                let outcome = check(rule, self.plan.reference, &values);
+                outcome.difference.iter().for_each(|difference| largest.offer_difference(difference));
             }
-            outside[carried.measure] += 1;
-            let layout = &self.shape.layout;
-            if records.iter().any(|record| layout.is_null(record, carried.slot)) {
-                continue;
+            Carry::Fixed => {
+                let units = || values().map(units_in);
+                if let (Some(low), Some(high)) = (units().min(), units().max()) {
+                    largest.offer_units(low, high, carried.scale);
+                }
             }
-            let values = records.iter().map(|record| layout.value(record, carried.slot));
-            let largest = &mut largest[carried.measure];
-            match carried.carry {
-                // Of two values there is but one difference, whatever the rule; of more, the pair that decides counts.
-                Carry::Fixed if records.len() == 2 => {
-                    let units = |record: &[u32]| units_in(layout.value(record, carried.slot));
-                    largest.offer_units(units(records[0]), units(records[1]), carried.scale);
+            Carry::Float => {
+                let floats = values().map(float_in);
+                let start = (f64::INFINITY, f64::NEG_INFINITY);
+                let (low, high) = floats.fold(start, |(low, high), it| (it.min(low), it.max(high)));
+                if values().all(|words| float_in(words).is_finite()) {
+                    largest.offer_floats(low, high);
                 }
-                Carry::Fixed | Carry::Float | Carry::General => {
-                    let values: Vec<_> =
-                        values.map(|words| Some(Quantity::Number(carried.number(words)))).collect();
-                    let outcome =
-                        check(&self.plan.measures[carried.measure].rule, self.plan.reference, &values);
-                    outcome.difference.iter().for_each(|difference| largest.offer_difference(difference));
-                }
-                Carry::Hash64 | Carry::Hash128 | Carry::Presence => {}
+            }
+            Carry::General => {
+                let numbers = || values().map(number_in).map(Quantity::Number);
+                // NaN and the infinities are at an end of the order, and have no difference.
+                let ends = numbers().max().zip(numbers().min());
+                let difference = ends.and_then(|(high, low)| high.minus(&low));
+                difference.iter().for_each(|difference| largest.offer_difference(difference));
             }
         }
     }
@@ -153,12 +189,27 @@ pub(crate) struct Largest {
     units: u128,
     scale: u32,
     other: Option<Quantity>,
+    /// What the largest difference of floats is at least.
+    at_least: f64,
 }
 
 impl Largest {
     fn offer_units(&mut self, one: i64, other: i64, scale: u32) {
         self.units = self.units.max(u128::from(one.abs_diff(other)));
         self.scale = scale;
+    }
+
+    /// Offers finite floats; their decimals are looked at only where they may be further apart than any before.
+    fn offer_floats(&mut self, low: f64, high: f64) {
+        let apart = high - low;
+        // As in `FloatRule`, four times what the difference of the decimals can be off by.
+        let margin = (low.abs() + high.abs()) * (4.0 * f64::EPSILON) + f64::MIN_POSITIVE;
+        if apart + margin < self.at_least {
+            return;
+        }
+        self.at_least = self.at_least.max(apart - margin);
+        let difference = Quantity::Number(high.into()).minus(&Quantity::Number(low.into()));
+        difference.iter().for_each(|difference| self.offer_difference(difference));
     }
 
     pub(crate) fn offer_difference(&mut self, difference: &Quantity) {

@@ -61,9 +61,10 @@ pub struct MeasureReport {
     pub outside: u64,
     /// Whether no more are outside than allowed, and nothing about the column is a finding.
     pub passed: bool,
-    /// The largest difference found between numbers (`0.03`) or times (`2d`), when any is outside.
+    /// The largest difference found between numbers (`0.03`) or times (`2d`) in groups present everywhere, within or outside.
     pub largest_difference: Option<String>,
-    /// Control totals per source, for numbers: the exact sum over all rows, `None` of only NULLs or beyond 38 digits.
+    /// Control totals per source: of numbers the exact sum over all rows, or that it `overflows 38 digits`, `None` of only
+    /// NULLs; of `count`, the count.
     pub totals: Option<Vec<Option<String>>>,
 }
 

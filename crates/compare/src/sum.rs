@@ -3,7 +3,7 @@
 mod decimal;
 mod float;
 
-pub use decimal::DecimalSum;
+pub use decimal::{DecimalSum, Overflow};
 pub use float::FloatSum;
 
 /// What is added besides finite numbers: NaN wins, and so do opposite infinities together.

@@ -5,10 +5,11 @@ use crate::decide::show_difference;
 use crate::ingest::Ingested;
 use crate::join::Tally;
 use crate::kind::Kind;
-use crate::number::{Decimal, Quantity};
+use crate::number::{Decimal, Number, Quantity};
 use crate::plan::{Fit, Measure, Plan};
 use crate::report::{Break, Comparison, KeyReport, MeasureReport, TypeDrift, Verdict};
 use crate::spec::{Aggregate, Allow, Rule, Source};
+use crate::sum::Overflow;
 use crate::totals::Totals;
 
 /// The report of a comparison.
@@ -81,15 +82,6 @@ fn measure_report(
             found.zip(allowed).is_some_and(|(found, allowed)| found <= allowed)
         }
     };
-    let kind = measure.column.map_or(Kind::Number, |column| plan.columns[column].kind);
-    let largest = tally.largest[index].difference().filter(|_| outside > 0);
-    let sums = matches!(measure.aggregate, Aggregate::Value | Aggregate::Sum | Aggregate::Avg);
-    let summed =
-        measure.column.filter(|column| sums && ingested.totals.iter().any(|totals| totals.sums(*column)));
-    let totals = summed.map(|column| {
-        let total = |of_source: &Totals| of_source.total(column).map(|total| total.to_string());
-        ingested.totals.iter().map(total).collect()
-    });
     MeasureReport {
         name: measure.name.clone(),
         tolerance_type: measure.asked.type_name(),
@@ -97,7 +89,44 @@ fn measure_report(
         within: matched_groups - outside,
         outside,
         passed: is_few && measure.fit == Fit::Whole,
-        largest_difference: largest.and_then(|it| show_difference(measure, kind, &it, false)),
-        totals,
+        largest_difference: largest_difference(plan, tally, index, measure, outside < matched_groups),
+        totals: totals(ingested, measure),
+    }
+}
+
+/// The largest difference found; of values that never differ but are within it is zero, where they have one.
+fn largest_difference(
+    plan: &Plan,
+    tally: &Tally,
+    index: usize,
+    measure: &Measure,
+    any_within: bool,
+) -> Option<String> {
+    let counts = matches!(measure.aggregate, Aggregate::Count | Aggregate::CountDistinct);
+    let kind = measure.column.filter(|_| !counts).map_or(Kind::Number, |column| plan.columns[column].kind);
+    let is_distance = (kind == Kind::Number || kind.is_temporal()) && measure.fit != Fit::Uncomputed;
+    let zero = (is_distance && any_within).then_some(Quantity::Number(Number::ZERO));
+    let largest = tally.largest[index].difference().or(zero)?;
+    show_difference(measure, kind, &largest, false)
+}
+
+/// The control totals of a measure that adds up over all rows.
+fn totals(ingested: &Ingested, measure: &Measure) -> Option<Vec<Option<String>>> {
+    let sources = || ingested.totals.iter().zip(&ingested.rows);
+    match (measure.aggregate, measure.column) {
+        _ if measure.fit == Fit::Uncomputed => None,
+        (Aggregate::Count, column) => {
+            let count = |(totals, rows): (&Totals, &u64)| column.map_or(*rows, |it| totals.present(it));
+            Some(sources().map(|source| Some(count(source).to_string())).collect())
+        }
+        (Aggregate::Value | Aggregate::Sum | Aggregate::Avg, Some(column))
+            if ingested.totals.iter().any(|totals| totals.sums(column)) =>
+        {
+            let shown = |total: Result<Number, Overflow>| {
+                total.map_or_else(|overflow| overflow.to_string(), |total| total.to_string())
+            };
+            Some(sources().map(|(totals, _)| totals.total(column).map(shown)).collect())
+        }
+        _ => None,
     }
 }

@@ -32,7 +32,7 @@ pub fn check(rule: &Rule, reference: Option<usize>, values: &[Option<Quantity>])
 }
 
 /// The reference, which for a two-sided duration is the first source if none is named.
-fn effective_reference(rule: &Rule, reference: Option<usize>) -> Option<usize> {
+pub(crate) fn effective_reference(rule: &Rule, reference: Option<usize>) -> Option<usize> {
     let two_sided = matches!(rule, Rule::Duration { from, to } if *from != -*to);
     reference.or(two_sided.then_some(0))
 }

@@ -7,7 +7,7 @@ use crate::kind::Kind;
 use crate::number::{Decimal, Number};
 use crate::plan::{Encoding, Plan};
 use crate::spec::Aggregate;
-use crate::sum::{DecimalSum, FloatSum};
+use crate::sum::{DecimalSum, FloatSum, Overflow};
 
 /// The sums of the number columns of one source.
 pub(crate) struct Totals {
@@ -80,13 +80,20 @@ impl Totals {
         self.sums[column].is_some()
     }
 
-    /// The sum of a column; `None` of nothing but NULLs, or where it needs more than 38 digits.
-    pub(crate) fn total(&self, column: usize) -> Option<Number> {
-        match self.sums[column].as_ref().filter(|_| self.present[column] > 0)? {
-            Sum::Fixed { units, scale } => Decimal::new(*units, -scale.cast_signed()).map(Number::Finite),
-            Sum::Float(sum) => Some(Decimal::from_f64(sum.total())),
-            Sum::General(sum) => sum.total().ok(),
-        }
+    /// How many values of a column are not NULL.
+    pub(crate) fn present(&self, column: usize) -> u64 {
+        self.present[column]
+    }
+
+    /// The sum of a column; `None` of nothing but NULLs.
+    pub(crate) fn total(&self, column: usize) -> Option<Result<Number, Overflow>> {
+        Some(match self.sums[column].as_ref().filter(|_| self.present[column] > 0)? {
+            Sum::Fixed { units, scale } => {
+                Decimal::new(*units, -scale.cast_signed()).map(Number::Finite).ok_or(Overflow)
+            }
+            Sum::Float(sum) => Ok(Decimal::from_f64(sum.total())),
+            Sum::General(sum) => sum.total(),
+        })
     }
 }
 

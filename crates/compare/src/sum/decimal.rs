@@ -13,7 +13,7 @@ const SLOTS: usize = 37;
 
 /// A sum that no decimal holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the sum needs more than {MAX_DIGITS} digits; sum a rounded column, or compare smaller groups")]
+#[error("overflows {MAX_DIGITS} digits")]
 pub struct Overflow;
 
 /// The exact sum of any number of decimals, in any order.

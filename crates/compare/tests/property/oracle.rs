@@ -13,7 +13,7 @@ use unicode_normalization::UnicodeNormalization;
 use measures::{Measured, measured};
 pub use ratio::{Number, Ratio};
 pub use rules::difference;
-use rules::{is_outside, judge, passes};
+use rules::{distance, is_outside, judge, passes};
 
 /// A value by its meaning; the order is the one that keys and rows are sorted in.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -64,8 +64,10 @@ pub struct MeasureCounts {
     pub within: u64,
     pub outside: u64,
     pub passed: bool,
-    /// Sums per source over all rows, of sums and of columns compared row by row.
+    /// Sums per source over all rows, of sums and of columns compared row by row; counts of what is counted.
     pub totals: Vec<Value>,
+    /// Of two sources, the largest difference of any two numbers that are held against each other.
+    pub largest: Option<Ratio>,
 }
 
 #[derive(Debug)]
@@ -148,6 +150,9 @@ impl Answer {
                 let values: Vec<&Value> = tuple.iter().flatten().map(|row| &row[index]).collect();
                 outside[index] = judge(&measure.rule, &values, reference);
                 let counts = &mut self.measures[index];
+                if let [one @ Value::Number(_), other] = values[..] {
+                    counts.largest = counts.largest.take().max(distance(one, other));
+                }
                 *(if outside[index].is_some() { &mut counts.outside } else { &mut counts.within }) += 1;
             }
             if outside.iter().all(Option::is_none) {

@@ -1,6 +1,11 @@
 //! What a comparison says.
 
-use crate::scene::{Scene, absolute, decimals, table, texts, whole};
+use arrow_array::ArrayRef;
+use trueup_compare::{Aggregate, Rule};
+
+use crate::scene::{
+    Scene, absolute, dates, decimal, decimals, doubles, integers, seconds, table, texts, whole,
+};
 
 #[test]
 fn breaks_say_everything_in_the_order_of_their_keys() {
@@ -35,4 +40,48 @@ fn breaks_say_everything_in_the_order_of_their_keys() {
     assert_eq!((outside.pair, outside.difference.as_deref()), ((0, 1), Some("0.03")));
     assert!(breaks[2].cells[0].outside.as_ref().is_some_and(|outside| outside.difference.is_none()));
     assert!(breaks[0].cells.iter().all(|cell| cell.outside.is_none()));
+}
+
+#[test]
+fn the_largest_difference_is_told_within_and_outside() {
+    let day = || seconds("-86400", "86400");
+    let cases: [(Vec<ArrayRef>, Rule, Option<&str>); 12] = [
+        (vec![decimals(2, &[100, 207]), decimals(2, &[101, 200])], absolute("1"), Some("0.07")),
+        (vec![doubles(&[10.01, 2.0, 5.0]), doubles(&[10.0, 2.03, 5.02])], absolute("1"), Some("0.03")),
+        (vec![doubles(&[1.0, f64::NAN]), doubles(&[1.5, f64::NAN])], absolute("1"), Some("0.5")),
+        (vec![texts(&["1e-20", "1"]), doubles(&[0.0, 1.25])], absolute("1"), Some("0.25")),
+        (vec![whole(&[1, 2]), whole(&[1, 2])], absolute("1"), Some("0")),
+        (vec![whole(&[1, 2]), whole(&[1, 2])], Rule::Exact, Some("0")),
+        (vec![whole(&[1, 2]), whole(&[1, 9])], Rule::Exact, Some("7")),
+        (vec![integers(vec![None]), whole(&[1])], absolute("1"), None),
+        (vec![texts(&["a"]), texts(&["a"])], Rule::Exact, None),
+        (vec![dates(&[1, 2]), dates(&[1, 2])], day(), Some("0s")),
+        (vec![dates(&[1, 2]), dates(&[1, 3]), dates(&[1, 2])], day(), Some("1d")),
+        (vec![whole(&[5]), whole(&[3]), whole(&[6])], absolute("9"), Some("3")),
+    ];
+    for (sources, rule, expected) in cases {
+        for verify in [false, true] {
+            let mut scene = Scene::of(sources.clone()).tolerance("v", rule.clone());
+            scene.spec.verify = verify;
+            let found = scene.comparison().measures[0].largest_difference.clone();
+            assert_eq!(found.as_deref(), expected, "{sources:?} {rule:?}");
+        }
+    }
+    let aggregated = Scene::of([decimals(2, &[100, 207]), decimals(2, &[101, 200])])
+        .measure(Aggregate::Sum, "v")
+        .tolerance("sum(v)", Rule::Percentage { value: decimal("50"), base: trueup_compare::Base::Larger });
+    assert_eq!(aggregated.comparison().measures[0].largest_difference.as_deref(), Some("0.07"));
+}
+
+#[test]
+fn control_totals_count_and_overflow() {
+    let totals = |scene: &Scene| scene.comparison().measures[0].totals.clone().expect("totals");
+    let sources = || [integers(vec![Some(1), None, Some(3)]), whole(&[1, 2, 3])];
+    let counted = Scene::of(sources()).measure(Aggregate::Count, "v");
+    assert_eq!(totals(&counted), [Some("2".into()), Some("3".into())]);
+    let counted = Scene::of(sources()).measure(Aggregate::Count, "*");
+    assert_eq!(totals(&counted), [Some("3".into()), Some("3".into())]);
+    let most = 10_i128.pow(38) - 1;
+    let wide = Scene::of([decimals(0, &[most, most]), decimals(0, &[most, -most])]);
+    assert_eq!(totals(&wide), [Some("overflows 38 digits".into()), Some("0".into())]);
 }

@@ -52,6 +52,10 @@ impl Measured {
         let is_total = matches!(self.aggregate, Aggregate::Sum | Aggregate::Value);
         let total = |rows: &Vec<Row>| match self.column {
             Some(column) if is_total => sum(rows.iter().map(|row| &row[column]), columns[column].float),
+            Some(column) if self.aggregate == Aggregate::Count => {
+                Value::Number(Number::from(rows.iter().filter(|row| row[column] != Value::Null).count()))
+            }
+            None => Value::Number(Number::from(rows.len())),
             _ => Value::Null,
         };
         MeasureCounts {
@@ -60,6 +64,7 @@ impl Measured {
             outside: 0,
             passed: true,
             totals: tables.iter().map(total).collect(),
+            largest: None,
         }
     }
 

@@ -41,7 +41,7 @@ pub fn judge(rule: &Rule, values: &[&Value], reference: Option<usize>) -> Option
 }
 
 /// How far finite numbers (or times, in seconds) are apart.
-fn distance(one: &Value, other: &Value) -> Option<Ratio> {
+pub fn distance(one: &Value, other: &Value) -> Option<Ratio> {
     difference(one, other).map(|difference| difference.magnitude())
 }
 

@@ -237,7 +237,10 @@ impl Decider<'_> {
             self.count(&present, &outcomes);
         }
         let shown = |index: usize, measure: &Measure| {
-            let value = |values: &Vec<Option<Quantity>>| self.shown(measure, values[index].as_ref());
+            let all: Vec<&Quantity> =
+                by_source.iter().flatten().filter_map(|it| it[index].as_ref()).collect();
+            let digits = Quantity::telling_digits(&all);
+            let value = |values: &Vec<Option<Quantity>>| self.shown(measure, values[index].as_ref(), digits);
             by_source.iter().map(|values| values.as_ref().map(value)).collect()
         };
         let in_full = self.is_in_full() || present.contains(&false);
@@ -251,7 +254,7 @@ impl Decider<'_> {
         Ok(true)
     }
 
-    fn shown(&self, measure: &Measure, value: Option<&Quantity>) -> Option<String> {
+    fn shown(&self, measure: &Measure, value: Option<&Quantity>, digits: usize) -> Option<String> {
         let column = measure.column.map(|column| &self.plan.columns[column]);
         match (value?, column) {
             (Quantity::Number(number), Some(column))
@@ -259,7 +262,7 @@ impl Decider<'_> {
             {
                 Some(Value::Number(*number).show(column))
             }
-            (value, _) => Some(value.to_string()),
+            (value, _) => Some(format!("{value:.digits$}")),
         }
     }
 

@@ -6,7 +6,7 @@ mod numeric;
 mod temporal;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::Date64Type;
+use arrow_array::types::{Date64Type, Decimal128Type};
 use arrow_array::{Array, ArrayRef, BinaryViewArray, StringViewArray, builder::StringViewBuilder};
 use arrow_buffer::{NullBuffer, ScalarBuffer};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
@@ -99,7 +99,11 @@ pub(crate) fn decode(
     evidence: &mut OrderEvidence,
 ) -> Result<Decoded, Misfit> {
     let reader = &column.readers[source];
-    let array = plain(array)?;
+    let array = match (&reader.how, array.data_type()) {
+        // What is only displayed may have more digits than can be compared.
+        (How::Displayed, DataType::Decimal256(..)) => array.clone(),
+        _ => plain(array)?,
+    };
     if array.data_type() == &DataType::Null || array.null_count() == array.len() {
         return Ok(Decoded { values: Values::Null, nulls: None });
     }
@@ -243,9 +247,10 @@ fn displayed(array: &ArrayRef, column: &Column) -> Result<StringViewArray, Misfi
     Ok(normalised(&builder.finish(), column))
 }
 
-/// A value that is not NULL as it was found: times in their own precision and zone.
+/// A value that is not NULL as it was found: times in their own precision and zone, decimals with their scale.
 pub(crate) fn display_found(array: &ArrayRef, row: usize) -> Option<String> {
-    temporal::local(array, row).or_else(|| display_one(array, row).ok())
+    let in_full = || array.as_primitive_opt::<Decimal128Type>().map(|decimals| decimals.value_as_string(row));
+    temporal::local(array, row).or_else(in_full).or_else(|| display_one(array, row).ok())
 }
 
 /// Numbers, times and nested values as reports show them, anything else as Arrow does.
@@ -261,9 +266,11 @@ fn display_one(array: &ArrayRef, row: usize) -> Result<String, Misfit> {
         return Ok(known);
     }
     let format = FormatOptions::new();
-    ArrayFormatter::try_new(array.as_ref(), &format)
+    let text = ArrayFormatter::try_new(array.as_ref(), &format)
         .and_then(|formatter| formatter.value(row).try_to_string())
-        .map_err(|error| Misfit::Value(unreadable(&error)))
+        .map_err(|error| Misfit::Value(unreadable(&error)))?;
+    let is_wide = matches!(array.data_type(), DataType::Decimal256(..));
+    Ok(if is_wide { numeric::without_scale(text) } else { text })
 }
 
 fn unreadable(error: &ArrowError) -> ValueProblem {

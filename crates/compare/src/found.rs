@@ -90,6 +90,7 @@ fn differs(column: &Column, source: usize, data_type: &DataType) -> bool {
         | How::TextFormat(_) => true,
         How::Typed => match Physical::of(data_type) {
             Physical::Date => column.kind != Kind::Date,
+            Physical::Decimal { scale } => scale > 0,
             Physical::Time { digits } => digits > column.second_digits,
             Physical::Timestamp { digits, .. } => {
                 digits > column.second_digits || reader.zone.is_some() || has_own_clock(data_type)

@@ -69,6 +69,15 @@ pub(super) fn one(array: &ArrayRef, row: usize) -> Option<Number> {
     }
 }
 
+/// The canonical form of a decimal that was written with its scale; in full beyond 38 digits.
+pub(super) fn without_scale(text: String) -> String {
+    match Number::parse(text.as_bytes()) {
+        Ok(number) => number.to_string(),
+        Err(_) if text.contains('.') => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        Err(_) => text,
+    }
+}
+
 /// Reads numerals.
 pub(super) fn text(texts: &StringViewArray, encoding: Encoding) -> Result<Values, Misfit> {
     match encoding {

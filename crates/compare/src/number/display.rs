@@ -13,8 +13,8 @@ const PLAIN_DIGITS: i64 = 40;
 /// A difference of two decimals that are close in size is written exactly; beyond this it is rounded.
 const DIFFERENCE_DIGITS: i64 = 80;
 
-/// A ratio that never ends is rounded to this many significant digits, or …
-const RATIO_DIGITS: i64 = 12;
+/// A ratio that never ends is rounded to this many significant digits, or to the precision asked for, or …
+const RATIO_DIGITS: usize = 12;
 
 /// … to this many behind the point, whichever shows more.
 const RATIO_DECIMALS: i64 = 6;
@@ -30,6 +30,22 @@ impl fmt::Display for Decimal {
     }
 }
 
+impl Quantity {
+    /// How many significant digits of ratios show that those which are not equal are not.
+    #[must_use]
+    pub fn telling_digits(values: &[&Self]) -> usize {
+        let mut digits = RATIO_DIGITS;
+        let look_alike = |one: &Self, other: &Self, digits: usize| {
+            one != other && format!("{one:.digits$}") == format!("{other:.digits$}")
+        };
+        while (1..values.len()).any(|at| values[..at].iter().any(|it| look_alike(it, values[at], digits))) {
+            digits *= 2;
+        }
+        digits
+    }
+}
+
+/// A precision is the number of significant digits that a ratio without an end has at least.
 impl fmt::Display for Quantity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -46,7 +62,9 @@ impl fmt::Display for Fraction {
         if numerator.bits() == 0 {
             return f.write_str("0");
         }
-        let exact_digits = if denominator.bits() == 1 { DIFFERENCE_DIGITS } else { MAX_DIGITS.into() };
+        let wanted = i64::try_from(f.precision().unwrap_or(RATIO_DIGITS)).map_err(|_| fmt::Error)?;
+        let exact_digits =
+            wanted.max(if denominator.bits() == 1 { DIFFERENCE_DIGITS } else { MAX_DIGITS.into() });
         // One digit more than would be written exactly: what ends within that leaves no remainder.
         let lift = exact_digits + 1 - (count_digits(numerator) - count_digits(denominator));
         let power = BigUint::from(10u8).pow(u32::try_from(lift.unsigned_abs()).map_err(|_| fmt::Error)?);
@@ -68,7 +86,7 @@ impl fmt::Display for Fraction {
             MAX_DIGITS.into()
         } else {
             let before_point = i64::try_from(digits.len()).map_err(|_| fmt::Error)? + exponent;
-            RATIO_DIGITS.max(before_point + RATIO_DECIMALS).min(exact_digits)
+            wanted.max(before_point + RATIO_DECIMALS).min(exact_digits)
         };
         let (rounded, dropped) = round(&digits, usize::try_from(keep).map_err(|_| fmt::Error)?, !exact);
         write_digits(f, negative, &rounded, exponent + dropped)

@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, BooleanArray, DictionaryArray, LargeStringArray, StringViewArray};
+use arrow_array::{
+    ArrayRef, BooleanArray, Decimal256Array, DictionaryArray, LargeStringArray, StringViewArray,
+};
+use arrow_buffer::i256;
 use trueup_compare::{Aggregate, Normaliser, Role, Verdict};
 
 use crate::held::{check, held};
-use crate::scene::{Scene, dates, integers, nulls, table, texts, whole};
+use crate::scene::{Scene, dates, decimals, integers, nulls, table, texts, whole};
 
 #[test]
 fn text_is_equal_after_its_normalisers() {
@@ -229,7 +232,13 @@ fn missing_columns_and_other_types_are_findings() {
 #[test]
 fn columns_declared_as_text_are_text() {
     let long = "1".repeat(50);
-    let cases: [(ArrayRef, ArrayRef, &[&str]); 4] = [
+    let digits = i256::from_string(&long).expect("fewer than 77 digits");
+    let wide = Decimal256Array::from(vec![i256::from(110), digits]).with_precision_and_scale(76, 2);
+    let wide: ArrayRef = Arc::new(wide.expect("a decimal type"));
+    let written = format!("{}.11", &long[2..]);
+    let cases: [(ArrayRef, ArrayRef, &[&str]); 6] = [
+        (wide.clone(), texts(&["1.1", &written]), &[]),
+        (wide, decimals(2, &[110, 111]), &["1"]),
         (texts(&["1.0", "007", &long]), texts(&["1", "007", &long]), &["0"]),
         (texts(&["7", "8"]), whole(&[7, 9]), &["1"]),
         (texts(&["01/02/2024"]), texts(&["01/02/2024"]), &[]),

@@ -85,3 +85,19 @@ fn control_totals_count_and_overflow() {
     let wide = Scene::of([decimals(0, &[most, most]), decimals(0, &[most, -most])]);
     assert_eq!(totals(&wide), [Some("overflows 38 digits".into()), Some("0".into())]);
 }
+
+#[test]
+fn values_that_differ_are_shown_differently() {
+    let shown = |scene: &Scene| {
+        let values = scene.breaks()[0].cells[0].values.clone();
+        values.into_iter().map(|value| value.flatten().expect("a value")).collect::<Vec<_>>()
+    };
+    let thirds = |digits: i128| table([("k", whole(&[1, 1, 1])), ("v", decimals(15, &[digits, 0, 0]))]);
+    let one = 10_i128.pow(15);
+    let averages = Scene::new([thirds(one), thirds(one + 3)]).measure(Aggregate::Avg, "v");
+    assert_eq!(shown(&averages), ["0.333333333333333333333333", "0.333333333333334333333333"]);
+    let averages = Scene::new([thirds(one), thirds(2 * one)]).measure(Aggregate::Avg, "v");
+    assert_eq!(shown(&averages), ["0.333333333333", "0.666666666667"]);
+    let scaled = Scene::of([decimals(2, &[110]), decimals(3, &[1200])]);
+    assert_eq!(shown(&scaled), ["1.10", "1.200"]);
+}

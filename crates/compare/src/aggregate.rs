@@ -142,7 +142,8 @@ impl<'a> Aggregator<'a> {
                     seen.insert(bytes)?;
                 }
                 (State::FixedSum { units, count }, Some(Value::Number(Number::Finite(decimal)))) => {
-                    *units += i128::from(decimal.units(measure.scale).unwrap_or_default());
+                    let own = decimal.units(measure.scale);
+                    *units += i128::from(own.expect("a column of a fixed scale has no other numbers"));
                     *count += 1;
                 }
                 (State::FloatSum { sum, count }, Some(Value::Number(number))) => {

@@ -191,7 +191,8 @@ fn cast(array: &ArrayRef, to: &DataType) -> Result<ArrayRef, Misfit> {
 
 /// Some text that shows the column is not all NULL.
 fn first_text(array: &ArrayRef) -> Vec<u8> {
-    array.as_string_view().iter().flatten().next().unwrap_or_default().as_bytes().to_vec()
+    let first = array.as_string_view().iter().flatten().next();
+    first.expect("an array of only NULLs was read already").as_bytes().to_vec()
 }
 
 fn truths(texts: &StringViewArray, read: impl Fn(&[u8]) -> Result<bool, Misfit>) -> Result<Values, Misfit> {

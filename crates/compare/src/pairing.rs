@@ -63,6 +63,11 @@ fn assign(size: usize, cost: impl Fn(usize, usize) -> i64) -> (Vec<i64>, Vec<i64
     (left_price.split_off(1), right_price.split_off(1), matching)
 }
 
+fn partner(left_of: &[Option<usize>], left: usize) -> usize {
+    let partner = left_of.iter().position(|owner| *owner == Some(left));
+    partner.expect("a perfect matching leaves no row alone")
+}
+
 /// Among the perfect matchings of tight pairs (they are the least-cost ones), the one in which the left rows in order
 /// get the earliest right rows.
 fn earliest(size: usize, is_tight: impl Fn(usize, usize) -> bool, left_of: Vec<usize>) -> Vec<usize> {
@@ -70,7 +75,7 @@ fn earliest(size: usize, is_tight: impl Fn(usize, usize) -> bool, left_of: Vec<u
     let mut settled = vec![false; size];
     let mut chosen = Vec::with_capacity(size);
     for left in 0..size {
-        let own = left_of.iter().position(|owner| *owner == Some(left)).unwrap_or_default();
+        let own = partner(&left_of, left);
         for right in 0..size {
             if settled[right] || !is_tight(left, right) {
                 continue;
@@ -88,7 +93,7 @@ fn earliest(size: usize, is_tight: impl Fn(usize, usize) -> bool, left_of: Vec<u
                 break;
             }
         }
-        let right = left_of.iter().position(|owner| *owner == Some(left)).unwrap_or_default();
+        let right = partner(&left_of, left);
         settled[right] = true;
         chosen.push(right);
     }

@@ -140,7 +140,8 @@ pub(crate) fn take_cell<'a>(from: &mut &'a [u8]) -> &'a [u8] {
         BYTES => {
             let mut at = 1;
             loop {
-                at += from[at..].iter().position(|byte| *byte == 0).unwrap_or_default();
+                let zero = from[at..].iter().position(|byte| *byte == 0);
+                at += zero.expect("bytes end with two zeros");
                 if from[at + 1] == 0 {
                     break at + 2;
                 }
@@ -162,7 +163,8 @@ pub(crate) fn word(seeds: &Seeds, index: usize, column: &Column, value: Option<&
         (None, _) => seeds.word_of(index, None),
         (Some(Value::Bytes(bytes)), _) => seeds.word_of(index, Some(bytes)),
         (Some(Value::Number(Number::Finite(decimal))), Encoding::Fixed { scale }) => {
-            seeds.word_of(index, Some(&decimal.units(scale).unwrap_or_default().to_le_bytes()))
+            let units = decimal.units(scale).expect("a column of a fixed scale has no other numbers");
+            seeds.word_of(index, Some(&units.to_le_bytes()))
         }
         (Some(Value::Number(number)), Encoding::Float) => {
             seeds.word_of(index, Some(&canonical_bits(to_f64(*number)).to_le_bytes()))

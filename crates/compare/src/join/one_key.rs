@@ -65,9 +65,10 @@ impl Worker<'_> {
                 self.take_equal(&mut equal);
                 equal.content = content.to_vec();
             }
-            let source = words.next().unwrap_or_default() as usize;
+            let mut next = || words.next().expect("a place has a source and the start of a record");
+            let source = next() as usize;
             equal.counts[source] += 1;
-            equal.rows.push((source, std::array::from_fn(|_| words.next().unwrap_or_default())));
+            equal.rows.push((source, std::array::from_fn(|_| next())));
             if equal.rows.len() >= MOST_EQUAL_ROWS {
                 equal.are_many = true;
                 self.leave(&mut equal);

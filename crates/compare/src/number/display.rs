@@ -89,21 +89,21 @@ impl fmt::Display for Fraction {
             wanted.max(before_point + RATIO_DECIMALS).min(exact_digits)
         };
         let (rounded, dropped) = round(&digits, usize::try_from(keep).map_err(|_| fmt::Error)?, !exact);
-        write_digits(f, negative, &rounded, exponent + dropped)
+        write_digits(f, negative, &rounded, exponent + i64::try_from(dropped).map_err(|_| fmt::Error)?)
     }
 }
 
 /// Keeps the first digits, rounding half to even, and says how many are gone; `more` are digits not in the text.
-fn round(digits: &str, keep: usize, more: bool) -> (String, i64) {
+fn round(digits: &str, keep: usize, more: bool) -> (String, usize) {
     let (kept, gone) = digits.split_at(keep.min(digits.len()));
-    let mut value: BigInt = kept.parse().unwrap_or_default();
+    let mut value: BigInt = kept.parse().expect("digits are a number");
     let half = format!("5{}", "0".repeat(gone.len().saturating_sub(1)));
     let odd = kept.ends_with(['1', '3', '5', '7', '9']);
     let up = !gone.is_empty() && (gone > half.as_str() || (gone == half && (more || odd)));
     if up {
         value += 1;
     }
-    (value.to_string(), i64::try_from(gone.len()).unwrap_or_default())
+    (value.to_string(), gone.len())
 }
 
 fn count_digits(value: &BigUint) -> i64 {
@@ -126,11 +126,11 @@ fn write_digits(f: &mut fmt::Formatter<'_>, negative: bool, digits: &str, expone
         let separator = if others.is_empty() { "" } else { "." };
         return write!(f, "{first}{separator}{others}e{}", point - 1);
     }
-    let zeros = |count: i64| "0".repeat(usize::try_from(count).unwrap_or_default());
+    let zeros = |count: i64| usize::try_from(count).map(|count| "0".repeat(count)).map_err(|_| fmt::Error);
     if point <= 0 {
-        write!(f, "0.{}{significant}", zeros(-point))
+        write!(f, "0.{}{significant}", zeros(-point)?)
     } else if decimals <= 0 {
-        write!(f, "{significant}{}", zeros(-decimals))
+        write!(f, "{significant}{}", zeros(-decimals)?)
     } else {
         let (before, behind) = significant.split_at(usize::try_from(point).map_err(|_| fmt::Error)?);
         f.write_str(before)?;

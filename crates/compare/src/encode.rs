@@ -28,9 +28,16 @@ pub(crate) struct Shape {
     pub(crate) long: Vec<usize>,
 }
 
+/// Which exact columns have a word of their own in a record; the digest covers the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OwnWords {
+    All,
+    LongText,
+    None,
+}
+
 impl Shape {
-    /// With a digest for all exact columns or, `wide`, with a word for each; `lean`, with a word for long text.
-    pub(crate) fn new(plan: &Plan, wide: bool, lean: bool) -> Self {
+    pub(crate) fn new(plan: &Plan, own_words: OwnWords) -> Self {
         let mut shape = Self {
             layout: Layout::new(false, Vec::new()),
             digested: Vec::new(),
@@ -44,11 +51,12 @@ impl Shape {
                 shape.slots.push(None);
                 continue;
             };
-            let is_long = lean && !wide && shape.long.len() < MOST_LONG && plan.is_long(measure);
+            let may_be_long = own_words == OwnWords::LongText && shape.long.len() < MOST_LONG;
+            let is_long = may_be_long && plan.is_long(measure);
             if is_long {
                 shape.long.push(index);
             }
-            if plan.is_digested(measure) && !wide && !is_long {
+            if plan.is_digested(measure) && own_words != OwnWords::All && !is_long {
                 shape.digested.push(column);
                 shape.slots.push(None);
                 continue;

@@ -3,7 +3,7 @@
 use crate::BreakSink;
 use crate::bitmap::Bitmap;
 use crate::census::Census;
-use crate::encode::Shape;
+use crate::encode::{OwnWords, Shape};
 use crate::error::Error;
 use crate::fingerprint::Seeds;
 use crate::finish::{Finish, Flags};
@@ -61,6 +61,15 @@ pub(crate) struct Run<'a> {
     pub(crate) tuning: &'a Tuning,
     pub(crate) budget: Budget,
     pub(crate) budget_bytes: u64,
+}
+
+/// What decides groups that are not the same and have at most one row per source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum DecidedBy {
+    Records,
+    Values,
+    /// Values, as long as few rows have to be read for it.
+    FewValues,
 }
 
 /// What one attempt came to.
@@ -124,7 +133,12 @@ impl<'a> Run<'a> {
 
     fn attempt(&self, plan: &Plan, wide: bool, sink: &mut Option<BreakSink<'_>>) -> Result<Attempt, Error> {
         let lean = sink.is_none() && !self.spec.verify;
-        let shape = Shape::new(plan, wide, lean);
+        let own_words = match (wide, lean) {
+            (true, _) => OwnWords::All,
+            (false, true) => OwnWords::LongText,
+            (false, false) => OwnWords::None,
+        };
+        let shape = Shape::new(plan, own_words);
         let mask = u128::MAX << (128 - self.tuning.fingerprint_bits).min(127);
         let seeds = Seeds::new(plan.columns.len(), mask);
         let radix = self.radix(&shape);
@@ -153,8 +167,12 @@ impl<'a> Run<'a> {
         let bitmaps = || ingested.rows.iter().map(|rows| Bitmap::new(*rows)).collect();
         let flags = Flags { broken: bitmaps(), undecided: bitmaps(), repeated: bitmaps() };
         let by_records = wide || (!shape.layout.has_digest() && sink.is_none());
-        let decides = !self.spec.verify && (plan.aggregates || by_records);
-        let join = self.join(plan, &shape, &flags, decides, sink.is_none());
+        let decided_by = match lean {
+            _ if !self.spec.verify && (plan.aggregates || by_records) => DecidedBy::Records,
+            true => DecidedBy::FewValues,
+            false => DecidedBy::Values,
+        };
+        let join = self.join(plan, &shape, &flags, decided_by);
         let partitions = std::mem::take(&mut ingested.partitions);
         let Some(mut tally) = join.join(partitions, radix.bits)? else { return Ok(Attempt::TooMany) };
         self.progress.enter(Stage::ReadingAgain);
@@ -173,7 +191,7 @@ impl<'a> Run<'a> {
             spec: self.spec,
             reread: &reread,
             flags: &flags,
-            decided: decides,
+            decided: decided_by == DecidedBy::Records,
             most_breaks: self.most_breaks(plan),
             long: &shape.long,
         };
@@ -189,8 +207,7 @@ impl<'a> Run<'a> {
         plan: &'b Plan,
         shape: &'b Shape,
         flags: &'b Flags,
-        decides: bool,
-        no_sink: bool,
+        decided_by: DecidedBy,
     ) -> Join<'b> {
         Join {
             plan,
@@ -201,11 +218,11 @@ impl<'a> Run<'a> {
             sources: self.sources.len(),
             most_words: (self.budget_bytes as usize / (8 * self.threads) / 4).max(1 << 14),
             bucket_bits: self.tuning.bucket_bits,
-            decides,
+            decides: decided_by == DecidedBy::Records,
             broken: &flags.broken,
             undecided: &flags.undecided,
             repeated: &flags.repeated,
-            gives_up: !decides && no_sink && !self.spec.verify,
+            gives_up: decided_by == DecidedBy::FewValues,
             most_breaks: self.most_breaks(plan),
             most_kept: self.budget_bytes as usize / (8 * self.threads) / Kept::ROW_BYTES,
         }

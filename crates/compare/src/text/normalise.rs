@@ -98,20 +98,20 @@ fn folded(letter: char) -> impl Iterator<Item = char> {
 }
 
 fn append_changed(text: &str, with: NormaliserSet, out: &mut String) {
-    let casefold = with.contains(Normaliser::Casefold);
-    let collapse = with.contains(Normaliser::CollapseSpace);
-    if text.is_ascii() && !collapse {
+    if text.is_ascii() && !with.contains(Normaliser::CollapseSpace) {
         // Case is all that can change here.
         out.push_str(text);
         out.make_ascii_lowercase();
     } else if with.contains(Normaliser::Nfc) && !is_composed(text) {
-        append_letters(text.nfc(), casefold, collapse, out);
+        append_letters(text.nfc(), with, out);
     } else {
-        append_letters(text.chars(), casefold, collapse, out);
+        append_letters(text.chars(), with, out);
     }
 }
 
-fn append_letters(letters: impl Iterator<Item = char>, casefold: bool, collapse: bool, out: &mut String) {
+fn append_letters(letters: impl Iterator<Item = char>, with: NormaliserSet, out: &mut String) {
+    let casefold = with.contains(Normaliser::Casefold);
+    let collapse = with.contains(Normaliser::CollapseSpace);
     let mut after_space = false;
     for letter in letters {
         let is_space = collapse && letter.is_whitespace();

@@ -58,12 +58,17 @@ pub use error::{Error, ValueProblem};
 pub use memory_table::MemoryTable;
 pub use number::{Decimal, Number, NumeralError};
 pub use progress::{Progress, Stage};
-pub use report::*;
+pub use report::{
+    Break, BreakHeader, Cell, ColumnReport, Comparison, Concentration, Finding, KeyReport, MeasureReport,
+    Outside, Role, TypeDrift, Verdict,
+};
 pub use rule::{DurationError, RuleError, display_duration, parse_duration, parse_rule};
 #[doc(hidden)]
 pub use run::Tuning;
-pub use spec::*;
-pub use table::*;
+pub use spec::{
+    Aggregate, Allow, Base, Duplicates, Limits, Measure, Normaliser, Rule, Source, Spec, Tolerance,
+};
+pub use table::{Batches, Part, Scan, Selection, Table, TableError};
 pub use text::near_miss;
 pub use unique::unique_keys;
 

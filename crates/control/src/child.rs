@@ -18,7 +18,7 @@ use trueup_lifecycle::Fact;
 use crate::perform::{Perform, Performed, Told};
 
 /// How long a process may take to end by itself after it was told to.
-const GOODBYE: Duration = Duration::from_millis(500);
+const GOODBYE: Duration = Duration::from_millis(900);
 /// How much of what a process says to people is kept.
 const LAST_WORDS_MAX: usize = 2_000;
 

@@ -91,6 +91,24 @@ async fn what_a_killed_process_committed_is_numbered() {
 }
 
 #[tokio::test]
+async fn what_another_numbered_is_noticed_though_its_notification_is_lost() {
+    let url = database();
+    let reader = open(&url).await;
+    let raw = connect(&url).await;
+    let mut position = 0;
+    // More than once: a listener that starts tells of a change by itself.
+    for id in 1..=3 {
+        let placed = format!("event_positions (position, event_id) values ({id}, ");
+        let told = raw_event(id).replace("event_inbox (event_id) values (", &placed);
+        let number = format!("begin; {told}; update trueup.meta set last_position = {id}; commit");
+        raw.batch_execute(&number).await.unwrap();
+        let seen = follow(&reader, &mut position, 1);
+        let seen = tokio::time::timeout(std::time::Duration::from_secs(30), seen).await;
+        assert_eq!(seen.expect("it looks by itself").len(), 1);
+    }
+}
+
+#[tokio::test]
 async fn a_batch_keeps_its_order_and_its_repeats_add_nothing() {
     let store = open(&database()).await;
     let tenant_id = tenant(&store).await;

@@ -35,6 +35,12 @@ pub enum StoreError {
         /// How full.
         full: LineFull,
     },
+    /// Another transaction is about to let a run wait there, and does not end.
+    #[error("the queue {queue:?} is busy: another transaction asks for a run and has not ended")]
+    QueueBusy {
+        /// The queue.
+        queue: String,
+    },
     /// An event came again with the same id and other content.
     #[error("the event {0} is in the log already, with other content")]
     EventDiffers(EventId),
@@ -117,7 +123,14 @@ pub enum StoreError {
 impl StoreError {
     /// Whether the same may succeed later without anybody's doing.
     pub fn is_passing(&self) -> bool {
-        matches!(self, Self::Contended { .. } | Self::Away { .. } | Self::LineFull { .. } | Self::Full { .. })
+        matches!(
+            self,
+            Self::Contended { .. }
+                | Self::Away { .. }
+                | Self::LineFull { .. }
+                | Self::QueueBusy { .. }
+                | Self::Full { .. }
+        )
     }
 
     /// What a person can do about it.
@@ -126,6 +139,7 @@ impl StoreError {
             Self::NoSuchJob { .. } => "save the job first",
             Self::NoSuchQueue { .. } => "make the queue first, or let the job use the queue `default`",
             Self::LineFull { .. } => "try again when some have started, or raise the queue's max_waiting",
+            Self::QueueBusy { .. } => "try again; whoever calls start_run in SQL should commit soon after",
             Self::Contended { .. } => "try again",
             Self::Away { .. } => "check that the database is up and can be reached; nothing was half-written",
             Self::Full { .. } => "free some space; nothing was half-written",

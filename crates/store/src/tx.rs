@@ -177,6 +177,9 @@ pub(crate) trait Verb: Send + Sync + 'static {
     /// What is being done, for errors.
     const DOING: &'static str;
 
+    /// Whether it may use what is kept back for those that somebody loses a run without.
+    const IS_URGENT: bool = false;
+
     /// Does it.
     fn apply<T: Tx>(
         &self,

@@ -89,7 +89,11 @@ impl Postgres {
 
     /// Tries a verb once; of one that fails nothing is kept, unless the connection broke while it was committing: then nobody can tell, and it is away.
     async fn attempt<V: Verb>(&self, verb: &V) -> Result<V::Output, StoreError> {
-        let lent = self.pool.lend(V::DOING).await?;
+        let lent = if V::IS_URGENT {
+            self.pool.lend_at_once(V::DOING).await?
+        } else {
+            self.pool.lend(V::DOING).await?
+        };
         let attempt = async {
             let mut tx = PgTx::new(&lent.connection, V::DOING);
             let output = verb.apply(&mut tx, &self.context).await?;

@@ -78,7 +78,7 @@ impl Sequencer {
         loop {
             let committed = self.committed.load(Ordering::SeqCst);
             let has_committed = committed > self.numbered.load(Ordering::SeqCst);
-            let lent = pool.lend(DOING).await?;
+            let lent = pool.lend_at_once(DOING).await?;
             let turn = timeout(PATIENCE, turn(&lent.connection, has_committed)).await;
             let no_answer = || StoreError::Away { doing: DOING, problem: "no answer".to_owned() };
             let Turn { seen, position } =

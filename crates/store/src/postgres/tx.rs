@@ -151,9 +151,9 @@ impl Tx for PgTx<'_> {
         let asked = [(&sql.lock_lines, &[][..]), (&sql.lines, &[]), (&sql.now_ms, &[])];
         let [locked, lines, now] = self.query_all(asked).await?;
         self.now_ms = Some(number(&now));
-        let is_ours = |line: &Row| {
+        let is_open = |line: &Row| {
             let name = |row: &Row| (row.get::<_, String>(0), row.get::<_, String>(1));
-            locked.iter().any(|ours| name(ours) == name(line))
+            line.get::<_, Option<i64>>(2).is_none() || locked.iter().any(|ours| name(ours) == name(line))
         };
         let waiting_line = |row: &Row| {
             Ok(WaitingLine {
@@ -163,7 +163,7 @@ impl Tx for PgTx<'_> {
                 holding: row.get::<_, i64>(4).cast_unsigned(),
             })
         };
-        lines.iter().filter(|line| is_ours(line)).map(waiting_line).collect()
+        lines.iter().filter(|line| is_open(line)).map(waiting_line).collect()
     }
 
     async fn waiting(&mut self, tenant_id: TenantId, queue: &str, up_to: u32) -> Result<u64, StoreError> {
@@ -171,7 +171,11 @@ impl Tx for PgTx<'_> {
         let (tenant_id, up_to) = (tenant_id.to_string(), i64::from(up_to));
         let lock = (&sql.lock_waiting, &[&tenant_id as _, &queue as _][..]);
         let count = (&sql.waiting, &[&tenant_id as _, &queue as _, &up_to as _][..]);
-        let [_, counted] = self.query_all([lock, count]).await?;
+        let [_, counted] = self.query_all([lock, count]).await.map_err(|error| match error {
+            // It holds nothing that another could wait for, so that it has waited too long.
+            StoreError::Contended { .. } => StoreError::QueueBusy { queue: queue.to_owned() },
+            other => other,
+        })?;
         Ok(number(&counted).cast_unsigned())
     }
 

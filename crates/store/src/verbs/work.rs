@@ -40,6 +40,7 @@ pub(crate) struct Heartbeat {
 impl Verb for Heartbeat {
     type Output = Option<Cancel>;
     const DOING: &'static str = "prolonging a lease";
+    const IS_URGENT: bool = true;
 
     async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<Option<Cancel>, StoreError> {
         let record = existing(tx, self.lease.run_id()).await?;
@@ -62,6 +63,7 @@ pub(crate) struct Finish {
 impl Verb for Finish {
     type Output = record::Finish;
     const DOING: &'static str = "finishing a run";
+    const IS_URGENT: bool = true;
 
     async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<record::Finish, StoreError> {
         let deed = Deed { actor: self.lease.worker(), action: "finish" };

@@ -27,8 +27,8 @@ async fn a_deadlock_is_tried_again() {
             where not granted and locktype = 'transactionid' and datname = current_database()
         )";
         while !onlooker.query_one(waits, &[]).await.unwrap().get::<_, bool>(0) {}
-        let lock = statement("lock_waiting");
-        holder.query(&lock, &[&tenant_id.to_string(), &"default"]).await.unwrap();
+        let lock = "select pg_advisory_xact_lock(1953723758, hashtext($1 || '/default'))";
+        holder.query(lock, &[&tenant_id.to_string()]).await.unwrap();
         holder.batch_execute("commit").await.unwrap();
     };
     let (run_id, ()) = futures_util::future::join(trigger, cross).await;

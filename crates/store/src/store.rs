@@ -168,12 +168,12 @@ impl Store {
         self.transact(verbs::TakeOver { run_id, executor: executor.to_owned() }).await
     }
 
-    /// Runs whose lease ran out, those not looked at for longest first.
+    /// Runs whose deadline passed while they waited for another attempt, and those whose lease ran out; of each, those not looked at for longest first.
     pub async fn sweep_leases(&self, limit: u32) -> Result<Vec<Record>, StoreError> {
         self.transact(verbs::SweepLeases { limit }).await
     }
 
-    /// Ends or retries a run whose worker is lost; one that has ended or shown a sign of life since is left alone.
+    /// Ends or retries a run whose worker is lost or whose time is over; one that has ended or shown a sign of life since is left alone.
     pub async fn expire(&self, run_id: RunId, sweeper: &str) -> Result<Record, StoreError> {
         self.transact(verbs::Expire { run_id, sweeper: sweeper.to_owned() }).await
     }

@@ -100,7 +100,7 @@ pub(crate) enum Search {
         /// Its name.
         queue: String,
     },
-    /// Those whose pause between submits is over.
+    /// Those whose pause between submits is over, and which have time left.
     PauseOver {
         /// The time it is.
         now_ms: i64,
@@ -117,8 +117,16 @@ pub(crate) enum Search {
         /// That time.
         before_ms: i64,
     },
-    /// Those that wait for a worker, oldest first.
-    ToTake,
+    /// Those that wait for a worker and have time left, oldest first.
+    ToTake {
+        /// The time it is.
+        now_ms: i64,
+    },
+    /// Those whose deadline passed while they waited for another attempt.
+    Overdue {
+        /// The time it is.
+        now_ms: i64,
+    },
     /// Those whose lease ran out.
     LeaseOut {
         /// The time it is.

@@ -140,7 +140,8 @@ impl Tx for PgTx<'_> {
                 self.query(&sql.find_stale_claims, &[now_ms, own, &limit]).await?
             }
             Search::HandedOff { before_ms } => self.query(&sql.find_handed_off, &[before_ms, &limit]).await?,
-            Search::ToTake => self.query(&sql.find_to_take, &[&limit]).await?,
+            Search::ToTake { now_ms } => self.query(&sql.find_to_take, &[now_ms, &limit]).await?,
+            Search::Overdue { now_ms } => self.query(&sql.find_overdue, &[now_ms, &limit]).await?,
             Search::LeaseOut { now_ms } => self.query(&sql.find_lease_out, &[now_ms, &limit]).await?,
         };
         found.iter().map(rows::record).collect()

@@ -9,6 +9,7 @@ use crate::error::StoreError;
 const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite/0001_first.sql"),
     include_str!("../../migrations/sqlite/0002_start_run.sql"),
+    include_str!("../../migrations/sqlite/0003_sweeps.sql"),
 ];
 /// The schema that this version knows.
 const KNOWN: i64 = MIGRATIONS.len().cast_signed() as i64;

@@ -120,7 +120,12 @@ impl Tx for SqliteTx<'_> {
             Search::HandedOff { before_ms } => {
                 rows::all(connection, sql::FIND_HANDED_OFF, params![before_ms, limit], rows::record)
             }
-            Search::ToTake => rows::all(connection, sql::FIND_TO_TAKE, [limit], rows::record),
+            Search::ToTake { now_ms } => {
+                rows::all(connection, sql::FIND_TO_TAKE, params![now_ms, limit], rows::record)
+            }
+            Search::Overdue { now_ms } => {
+                rows::all(connection, sql::FIND_OVERDUE, params![now_ms, limit], rows::record)
+            }
             Search::LeaseOut { now_ms } => {
                 rows::all(connection, sql::FIND_LEASE_OUT, params![now_ms, limit], rows::record)
             }

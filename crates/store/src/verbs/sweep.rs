@@ -79,7 +79,7 @@ impl Verb for TakeOver {
     }
 }
 
-/// Finds runs whose lease ran out, for the engine to be asked about; it changes only when they were looked at.
+/// Finds runs whose lease or whose time ran out, for them to be expired; it changes only when they were looked at.
 pub(crate) struct SweepLeases {
     pub(crate) limit: u32,
 }
@@ -90,14 +90,16 @@ impl Verb for SweepLeases {
 
     async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<Vec<Record>, StoreError> {
         let now_ms = now_ms(tx, context).await?;
-        let found = tx.find(Search::LeaseOut { now_ms }, self.limit).await?;
+        let mut found = tx.find(Search::Overdue { now_ms }, self.limit).await?;
+        let left = self.limit.saturating_sub(found.len().try_into().unwrap_or(u32::MAX));
+        found.extend(tx.find(Search::LeaseOut { now_ms }, left).await?);
         let ids: Vec<RunId> = found.iter().map(Record::id).collect();
         tx.checked(&ids, now_ms).await?;
         Ok(found)
     }
 }
 
-/// Ends or retries a run whose lease ran out.
+/// Ends or retries a run whose lease ran out, or ends one whose time did.
 pub(crate) struct Expire {
     pub(crate) run_id: RunId,
     pub(crate) sweeper: String,

@@ -21,7 +21,7 @@ impl Verb for Take {
         let now_ms = now_ms(tx, context).await?;
         let deed = Deed { actor: &self.worker, action: "take" };
         let (mut moves, mut taken) = (Vec::new(), Vec::new());
-        for record in tx.find(Search::ToTake, self.limit).await? {
+        for record in tx.find(Search::ToTake { now_ms }, self.limit).await? {
             let answer = record.run.take(&self.worker, now_ms, context.settings());
             let Some((change, lease)) = granted(answer, context) else { continue };
             let run = change.run.clone();

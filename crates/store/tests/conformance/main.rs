@@ -53,6 +53,7 @@ conformance! {
     sweeps::a_lost_worker_is_told_apart_from_a_slow_one,
     sweeps::dead_entries_do_not_starve_a_live_one,
     sweeps::a_deadline_is_enforced_when_the_worker_is_gone,
+    sweeps::a_run_that_waits_past_its_deadline_times_out,
     log::positions_are_gapless_and_in_order,
     log::a_repeated_event_adds_nothing,
     log::only_a_change_tells_of_a_change,

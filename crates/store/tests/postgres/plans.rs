@@ -29,7 +29,7 @@ async fn finding_runs_reads_no_whole_table() {
         ("find_pause_over", live, "1, 10".to_owned()),
         ("find_stale_claims", live, "1, 'e', 10".to_owned()),
         ("find_handed_off", live, "1, 10".to_owned()),
-        ("find_to_take", live, "10".to_owned()),
+        ("find_to_take", live, "1, 10".to_owned()),
         ("find_lease_out", live, "1, 10".to_owned()),
         ("lock_lines", &["runs_waiting"], String::new()),
         ("lines", &["runs_waiting"], String::new()),

@@ -54,6 +54,29 @@ async fn a_reader_misses_nothing_that_commits_late() {
 }
 
 #[tokio::test]
+async fn what_commits_together_stays_together() {
+    let url = database();
+    let (left, right) = (connect(&url).await, connect(&url).await);
+    let store = open(&url).await;
+    // They take the numbers of the inbox in turns, and none is visible before the end.
+    for (client, id) in [(&left, 1), (&right, 2), (&left, 3), (&right, 4)] {
+        let begin = if id < 3 { "begin; " } else { "" };
+        client.batch_execute(&format!("{begin}{}", raw_event(id))).await.unwrap();
+    }
+    // Both commits are seen by one turn, because this lock keeps turns away until then.
+    let keeper = connect(&url).await;
+    keeper
+        .batch_execute(&format!("begin; {}", crate::statements::statement("lock_sequencer")))
+        .await
+        .unwrap();
+    left.batch_execute("commit").await.unwrap();
+    right.batch_execute("commit").await.unwrap();
+    keeper.batch_execute("commit").await.unwrap();
+    let seen: Vec<u64> = follow(&store, &mut 0, 4).await.iter().map(|id| id.get()).collect();
+    assert_eq!(seen, [1, 3, 2, 4]);
+}
+
+#[tokio::test]
 async fn many_writers_make_one_log() {
     let url = database();
     let (left, right, reader) = (open(&url).await, open(&url).await, open(&url).await);

@@ -166,6 +166,10 @@ pub(crate) fn step(run: &Run, event: Event<'_>, now_ms: i64, settings: &Settings
         (State::Finished(Finished { ending: Ending::Cancelled, .. }), Event::Cancel(_)) => Ok(unchanged(run)),
         (State::Finished(finished), Event::Report(_, report)) => beside(run, finished, report),
         (State::Finished(finished), _) => Err(Refusal::Finished(finished.clone())),
+        // A worker took it while the engine was asked about it.
+        (State::Running(_), Event::TakeOver { .. }) => {
+            Err(Refusal::Lost { status: Status::Running, epoch: run.epoch })
+        }
         (state, _) if !is_owner => Err(Refusal::Lost { status: state.status(), epoch: run.epoch }),
         (state, event) => Err(IllegalTransition { state: state.status(), event: event.name() }.into()),
     }

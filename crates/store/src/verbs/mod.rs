@@ -39,7 +39,8 @@ async fn change<T: Tx>(
 ) -> Result<Record, StoreError> {
     let record = existing(tx, id).await?;
     let now_ms = now_ms(tx, context).await?;
-    let change = ask(&record.run, now_ms, context.settings()).map_err(|refusal| refused(refusal, context))?;
+    let change = ask(&record.run, now_ms, context.settings())
+        .map_err(|refusal| refused(refusal, id, deed.actor, context))?;
     let run = change.run.clone();
     if run != record.run {
         tx.write(&[Move::new(&record.run, change, context, deed, now_ms)]).await?;
@@ -55,15 +56,87 @@ async fn now_ms<T: Tx>(tx: &mut T, context: &Context) -> Result<i64, StoreError>
     }
 }
 
-/// Passes a refusal on; one that no race explains is counted.
-fn refused(refusal: Refusal, context: &Context) -> StoreError {
-    if matches!(refusal, Refusal::Illegal(_)) {
+/// Passes a refusal on; one that no race explains is counted and logged.
+fn refused(refusal: Refusal, run_id: RunId, actor: &str, context: &Context) -> StoreError {
+    if let Refusal::Illegal(illegal) = &refusal {
         context.count_illegal();
+        tracing::warn!(%run_id, actor, state = %illegal.state, event = illegal.event, "illegal transition");
     }
     refusal.into()
 }
 
 /// Drops a refusal: a run that was found but does not allow it after all is left to the next sweep, so that it holds up no other.
-fn granted<T>(answer: Result<T, Refusal>, context: &Context) -> Option<T> {
-    answer.map_err(|refusal| refused(refusal, context)).ok()
+fn granted<T>(answer: Result<T, Refusal>, run_id: RunId, actor: &str, context: &Context) -> Option<T> {
+    answer.map_err(|refusal| refused(refusal, run_id, actor, context)).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use tracing::field::{Field, Visit};
+    use tracing::span::{Attributes, Id, Record};
+    use tracing::{Event, Level, Metadata, Subscriber};
+    use trueup_lifecycle::{Epoch, IllegalTransition, Status};
+
+    use super::*;
+    use crate::context::Options;
+
+    /// Keeps what is logged.
+    #[derive(Default, Clone)]
+    struct Logged(Arc<Mutex<Vec<String>>>);
+
+    impl Subscriber for Logged {
+        fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+            *metadata.level() <= Level::WARN
+        }
+
+        fn new_span(&self, _: &Attributes<'_>) -> Id {
+            Id::from_u64(1)
+        }
+
+        fn record(&self, _: &Id, _: &Record<'_>) {}
+
+        fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+        fn event(&self, event: &Event<'_>) {
+            struct Fields(String);
+            impl Visit for Fields {
+                fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
+                    self.0 += &format!("{field}={value:?} ");
+                }
+            }
+            let mut fields = Fields(String::new());
+            event.record(&mut fields);
+            self.0.lock().unwrap().push(fields.0);
+        }
+
+        fn enter(&self, _: &Id) {}
+
+        fn exit(&self, _: &Id) {}
+    }
+
+    #[test]
+    fn what_no_race_explains_is_counted_and_logged() {
+        let context = Context::new(Options::default(), 0);
+        let (status, epoch) = (Status::Running, Epoch(3));
+        let illegal = IllegalTransition { state: Status::Requested, event: "expire" };
+        let logged = Logged::default();
+        tracing::subscriber::with_default(logged.clone(), || {
+            for refusal in [
+                Refusal::Lost { status, epoch },
+                Refusal::Early { until_ms: 7 },
+                Refusal::Overdue { deadline_at_ms: 7 },
+                illegal.into(),
+            ] {
+                refused(refusal, RunId::Number(42), "sweep", &context);
+            }
+        });
+        assert_eq!(context.illegal(), 1);
+        let logged = logged.0.lock().unwrap();
+        assert_eq!(logged.len(), 1);
+        for words in ["illegal transition", "run_id=42", "sweep", "state=requested", "expire"] {
+            assert!(logged[0].contains(words), "{words}: {logged:?}");
+        }
+    }
 }

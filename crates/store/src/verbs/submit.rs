@@ -35,7 +35,9 @@ impl Verb for ClaimForScheduling {
         let (mut moves, mut claimed) = (Vec::new(), Vec::new());
         for record in found {
             let answer = record.run.claim(&self.executor, now_ms, context.settings());
-            let Some((change, claim)) = granted(answer, context) else { continue };
+            let Some((change, claim)) = granted(answer, record.id(), &self.executor, context) else {
+                continue;
+            };
             let run = change.run.clone();
             moves.push(Move::new(&record.run, change, context, deed, now_ms));
             claimed.push(Claimed { claim, record: Record { run, ..record } });

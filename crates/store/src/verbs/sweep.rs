@@ -27,7 +27,9 @@ impl Verb for SweepStaleClaims {
         let (mut moves, mut claimed) = (Vec::new(), Vec::new());
         for record in tx.find(Search::StaleClaims { now_ms, own }, self.limit).await? {
             let answer = record.run.take_over(&self.executor, now_ms, context.settings());
-            let Some((change, claim)) = granted(answer, context) else { continue };
+            let Some((change, claim)) = granted(answer, record.id(), &self.executor, context) else {
+                continue;
+            };
             let run = change.run.clone();
             moves.push(Move::new(&record.run, change, context, deed, now_ms));
             claimed.extend(claim.map(|claim| Claimed { claim, record: Record { run, ..record } }));

@@ -23,7 +23,7 @@ impl Verb for Take {
         let (mut moves, mut taken) = (Vec::new(), Vec::new());
         for record in tx.find(Search::ToTake { now_ms }, self.limit).await? {
             let answer = record.run.take(&self.worker, now_ms, context.settings());
-            let Some((change, lease)) = granted(answer, context) else { continue };
+            let Some((change, lease)) = granted(answer, record.id(), &self.worker, context) else { continue };
             let run = change.run.clone();
             moves.push(Move::new(&record.run, change, context, deed, now_ms));
             taken.push(Taken { lease, record: Record { run, ..record } });
@@ -48,7 +48,7 @@ impl Verb for Heartbeat {
         let change = record
             .run
             .heartbeat(&self.lease, now_ms, context.settings())
-            .map_err(|refusal| refused(refusal, context))?;
+            .map_err(|refusal| refused(refusal, record.id(), self.lease.worker(), context))?;
         let cancel = change.run.cancel.clone();
         tx.write(&[Move { before: record.run, after: change.run, note: None }]).await?;
         Ok(cancel)

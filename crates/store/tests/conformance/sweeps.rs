@@ -79,6 +79,11 @@ pub async fn a_lost_hand_off_is_submitted_again(bench: Bench) {
     let claimed = bench.store.take_over(run_id, SECOND).await.unwrap().unwrap();
     bench.store.hand_off(claimed.claim).await.unwrap();
     assert_eq!(bench.take().await.record.id(), run_id);
+    let taken = bench.store.take_over(run_id, SECOND).await.unwrap_err();
+    assert!(matches!(taken, StoreError::Refused(Refusal::Lost { .. })), "{taken}");
+    assert_eq!(bench.store.illegal_transitions(), 0, "a worker may take it while the engine is asked");
+    bench.store.expire(bench.trigger("revenue").await, "sweep").await.unwrap();
+    assert_eq!(bench.store.illegal_transitions(), 1, "no sweep finds a run that only waits");
 }
 
 pub async fn a_lost_worker_is_told_apart_from_a_slow_one(bench: Bench) {

@@ -19,5 +19,5 @@ pub use audit::{Audited, Fault, Head, NotAHead};
 pub use context::{Clock, Options};
 pub use error::StoreError;
 pub use place::{Place, Role, UnknownPlace};
-pub use record::{Claimed, Entry, Finish, Job, JobDocument, NewRun, Record, RunFilter, Taken};
+pub use record::{Audit, Claimed, Entry, Finish, Job, JobDocument, NewRun, Record, RunFilter, Taken};
 pub use store::Store;

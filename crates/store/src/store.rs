@@ -11,7 +11,7 @@ use crate::context::Options;
 use crate::error::StoreError;
 use crate::place::{Place, Role};
 use crate::postgres::Postgres;
-use crate::record::{Claimed, Finish, Job, JobDocument, NewRun, Record, RunFilter, Taken};
+use crate::record::{Audit, Claimed, Finish, Job, JobDocument, NewRun, Record, RunFilter, Taken};
 use crate::sqlite::Sqlite;
 use crate::tx::Verb;
 use crate::verbs;
@@ -216,6 +216,16 @@ impl Store {
     /// A job in its present revision.
     pub async fn job(&self, tenant_id: TenantId, name: &str) -> Result<Option<Job>, StoreError> {
         ask!(self, backend => backend.job(tenant_id, name).await)
+    }
+
+    /// Entries of the audit log after a place in it, in its order, no more than asked; of one tenant, or of all.
+    pub async fn audit(
+        &self,
+        after: u64,
+        tenant_id: Option<TenantId>,
+        limit: u32,
+    ) -> Result<Vec<Audit>, StoreError> {
+        ask!(self, backend => backend.audit(after, tenant_id, limit).await)
     }
 
     /// Goes through the audit log from its first entry and checks every link; a head from an earlier check must be among them.

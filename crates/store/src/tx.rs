@@ -205,7 +205,7 @@ impl Move {
             at_ms: now_ms,
             tenant_id: before.ids.tenant_id,
             actor: actor.to_owned(),
-            action,
+            action: action.into(),
             subject: before.ids.run_id.to_string(),
             detail: serde_json::json!({
                 "from": before.state.status().name(),

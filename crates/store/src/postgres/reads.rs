@@ -13,7 +13,7 @@ use super::statements::Statements;
 use crate::audit::{Audited, Head, Walk};
 use crate::error::StoreError;
 use crate::place::Role;
-use crate::record::{Job, Record, RunFilter};
+use crate::record::{Audit, Job, Record, RunFilter};
 
 const READING: &str = "reading the store";
 /// How many audit entries are fetched at a time.
@@ -68,6 +68,18 @@ impl Postgres {
     pub(crate) async fn job(&self, tenant_id: TenantId, name: &str) -> Result<Option<Job>, StoreError> {
         let found = self.read(|sql| &sql.job, &[&tenant_id.to_string(), &name]).await?;
         found.first().map(rows::job).transpose()
+    }
+
+    pub(crate) async fn audit(
+        &self,
+        after: u64,
+        tenant_id: Option<TenantId>,
+        limit: u32,
+    ) -> Result<Vec<Audit>, StoreError> {
+        self.sequencer.catch_up(&self.pool).await?;
+        let tenant_id = tenant_id.map(|id| id.to_string());
+        let found = self.read(|sql| &sql.audit_from, &[&at(after), &tenant_id, &i64::from(limit)]).await?;
+        found.iter().map(|row| rows::entry(row, 1).read(row.get(0))).collect()
     }
 
     pub(crate) async fn verify_audit(&self, expected: Option<Head>) -> Result<Audited, StoreError> {

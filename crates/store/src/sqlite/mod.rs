@@ -15,7 +15,7 @@ mod writer;
 use std::path::Path;
 use std::sync::Arc;
 
-use rusqlite::params;
+use rusqlite::{Row, params};
 use tokio::sync::watch;
 use trueup_events::{Event, RunId, TenantId};
 
@@ -28,7 +28,7 @@ use crate::columns::json;
 use crate::context::{Context, Options};
 use crate::error::StoreError;
 use crate::place::Role;
-use crate::record::{Job, Record, RunFilter};
+use crate::record::{Audit, Job, Record, RunFilter};
 use crate::tx::Verb;
 
 /// An open SQLite store.
@@ -158,6 +158,20 @@ impl Sqlite {
             rows::first(connection, sql::JOB, params![tenant_id.to_string(), name], rows::job)
         };
         self.readers.read("reading a job", read).await
+    }
+
+    pub(crate) async fn audit(
+        &self,
+        after: u64,
+        tenant_id: Option<TenantId>,
+        limit: u32,
+    ) -> Result<Vec<Audit>, StoreError> {
+        let read = move |connection: &_| {
+            let of = params![after.cast_signed(), tenant_id.map(|id| id.to_string()), limit];
+            let audit = |row: &Row<'_>| Ok(rows::entry(row, 1)?.read(row.get(0)?)?);
+            rows::all(connection, sql::AUDIT_FROM, of, audit)
+        };
+        self.readers.read("reading the audit log", read).await
     }
 
     pub(crate) async fn verify_audit(&self, expected: Option<Head>) -> Result<Audited, StoreError> {

@@ -13,6 +13,7 @@ macro_rules! statements {
 statements! {
     AUDIT_AFTER = "audit_after",
     AUDIT_CHAIN = "audit_chain",
+    AUDIT_FROM = "audit_from",
     AUDIT_HEAD = "audit_head",
     CHECKED = "checked",
     EVENT = "event",
@@ -103,6 +104,7 @@ mod tests {
             ("events_of_run", "USING INDEX events_of_a_run"),
             ("read_from", "USING INTEGER PRIMARY KEY"),
             ("audit_after", "USING INTEGER PRIMARY KEY"),
+            ("audit_from", "audit_chain USING INTEGER PRIMARY KEY"),
         ];
         let connection = migrated();
         for (name, index) in table {

@@ -45,7 +45,7 @@ impl Verb for Trigger {
                 at_ms: now_ms,
                 tenant_id: *tenant_id,
                 actor: triggered_by.clone(),
-                action: "trigger",
+                action: "trigger".into(),
                 subject: ids.run_id.to_string(),
                 detail: json!({ "job": name, "revision": job.revision, "queue": queue }),
             },

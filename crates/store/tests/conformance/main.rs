@@ -60,5 +60,6 @@ conformance! {
     log::a_batch_is_all_or_nothing,
     log::a_reader_is_woken,
     audit::every_change_is_in_the_audit_log,
+    audit::the_audit_log_can_be_read,
     property::random_verbs_agree_with_the_reference,
 }

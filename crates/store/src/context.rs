@@ -1,11 +1,14 @@
 //! What verbs need beside the transaction: the settings, the ids of events, and the clock.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use trueup_events::{Event, EventId, Ids, Payload, Snowflakes, Sources, Time};
 use trueup_lifecycle::Settings;
+
+/// How far ids go ahead when some are taken.
+const SKIPPED_MS: u64 = 16;
 
 /// Whose time decides leases and deadlines.
 #[derive(Debug, Clone, Default)]
@@ -79,9 +82,19 @@ impl Context {
     }
 
     fn event_id(&self, now_ms: i64) -> EventId {
+        self.snowflakes().next(now_ms.try_into().unwrap_or(0))
+    }
+
+    /// Leaves out the ids of a while, which another process with the same number has used: numbers are given out round and round.
+    pub(crate) fn skip_event_ids(&self) {
+        let mut snowflakes = self.snowflakes();
+        let latest = snowflakes.next(0);
+        snowflakes.next(latest.unix_ms() + SKIPPED_MS);
+    }
+
+    fn snowflakes(&self) -> MutexGuard<'_, Snowflakes> {
         // Making an id cannot fail half-way, so what a panicking thread left behind is whole.
-        let mut snowflakes = self.snowflakes.lock().unwrap_or_else(PoisonError::into_inner);
-        snowflakes.next(now_ms.try_into().unwrap_or(0))
+        self.snowflakes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn count_illegal(&self) {

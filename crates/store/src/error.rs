@@ -13,7 +13,7 @@ pub enum StoreError {
     #[error("there is no run {0}")]
     NoSuchRun(RunId),
     /// A run was asked for with the id of another.
-    #[error("the run {0} was asked for already, of another job")]
+    #[error("the run {0} was asked for already, of another job or with other params")]
     RunDiffers(RunId),
     /// There is no such job.
     #[error("there is no job named {name:?}")]
@@ -44,6 +44,12 @@ pub enum StoreError {
     /// An event came again with the same id and other content.
     #[error("the event {0} is in the log already, with other content")]
     EventDiffers(EventId),
+    /// The id that an event of ours was given is another's; the transaction had no effect, and the next ids are others.
+    #[error("the id of an event is taken while {doing}")]
+    EventIdTaken {
+        /// What was being done.
+        doing: &'static str,
+    },
     /// Somebody else tells what only the store may tell of a run of ours.
     #[error("{name} is told of a run by the change that it tells of, never from outside")]
     Reserved {
@@ -126,6 +132,7 @@ impl StoreError {
         matches!(
             self,
             Self::Contended { .. }
+                | Self::EventIdTaken { .. }
                 | Self::Away { .. }
                 | Self::LineFull { .. }
                 | Self::QueueBusy { .. }
@@ -140,7 +147,7 @@ impl StoreError {
             Self::NoSuchQueue { .. } => "make the queue first, or let the job use the queue `default`",
             Self::LineFull { .. } => "try again when some have started, or raise the queue's max_waiting",
             Self::QueueBusy { .. } => "try again; whoever calls start_run in SQL should commit soon after",
-            Self::Contended { .. } => "try again",
+            Self::Contended { .. } | Self::EventIdTaken { .. } => "try again",
             Self::Away { .. } => "check that the database is up and can be reached; nothing was half-written",
             Self::Full { .. } => "free some space; nothing was half-written",
             Self::NoPlace { .. } => "check the path, and who may use it",

@@ -80,6 +80,7 @@ impl Postgres {
         for _ in 1..ATTEMPTS {
             match self.attempt(&verb).await {
                 Err(StoreError::Contended { .. }) => sleep(pause).await,
+                Err(StoreError::EventIdTaken { .. }) => self.context.skip_event_ids(),
                 other => return other,
             }
             pause *= 2;

@@ -196,8 +196,12 @@ impl Tx for PgTx<'_> {
 
     async fn tenant(&mut self, id: TenantId, name: &str) -> Result<TenantId, StoreError> {
         let sql = &self.connection.sql;
-        let row = self.query(&sql.tenant, &[&id.to_string(), &name]).await?;
-        row.first().map_or(Ok(id), |row| rows::tenant_id(row, 0))
+        let mut found = self.query(&sql.tenant, &[&name]).await?;
+        if found.is_empty() {
+            self.query(&sql.insert_tenant, &[&id.to_string(), &name]).await?;
+            found = self.query(&sql.tenant, &[&name]).await?;
+        }
+        found.first().map_or(Ok(id), |row| rows::tenant_id(row, 0))
     }
 
     async fn job(&mut self, tenant_id: TenantId, name: &str) -> Result<Option<Job>, StoreError> {

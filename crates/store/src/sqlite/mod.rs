@@ -55,7 +55,8 @@ impl Sqlite {
         // First, so that a file that is refused gets no lock beside it.
         let found = inspect::inspect(path, depth)?;
         let lock = if role == Role::Server { Some(Lock::take(path)?) } else { None };
-        let (connection, node) = open::open(path, found, depth)?;
+        let source = (role == Role::Server).then_some(options.sources.core.as_str());
+        let (connection, node) = open::open(path, found, depth, source)?;
         let context = Arc::new(Context::new(options, node));
         let (bump, changes) = watch::channel(0);
         let writer = Writer::start(connection, Arc::clone(&context), bump)?;

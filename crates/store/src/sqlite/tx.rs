@@ -1,7 +1,7 @@
 //! What a verb can do in its transaction, in SQLite's SQL.
 
 use rusqlite::{Connection, ErrorCode, params};
-use trueup_events::{Event, RunId, TenantId};
+use trueup_events::{Event, EventId, RunId, TenantId};
 use trueup_lifecycle::Line;
 
 use super::error::kind;
@@ -56,8 +56,20 @@ impl SqliteTx<'_> {
     }
 
     fn tell(&self, note: &Note) -> Result<(), StoreError> {
-        self.log(&note.events)?;
+        note.events.iter().try_for_each(|event| match rows::insert_event(self.connection, event) {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
+                match self.logged(event.event_id)? {
+                    Some(_) => Err(StoreError::EventIdTaken { doing: self.doing }),
+                    None => Err(kind(&error, self.doing)),
+                }
+            }
+            added => added.map_err(|error| kind(&error, self.doing)),
+        })?;
         self.enter(&note.entry)
+    }
+
+    fn logged(&self, id: EventId) -> Result<Option<Event>, StoreError> {
+        self.ask(|connection| rows::first(connection, sql::EVENT, [id.get().cast_signed()], rows::event))
     }
 
     fn log(&self, events: &[Event]) -> Result<(), StoreError> {
@@ -71,12 +83,9 @@ impl SqliteTx<'_> {
 
     /// Lets an event pass that could not be added because it is in the log already.
     fn repeated(&self, event: &Event, error: &rusqlite::Error) -> Result<(), StoreError> {
-        let id = event.event_id;
-        let before = self
-            .ask(|connection| rows::first(connection, sql::EVENT, [id.get().cast_signed()], rows::event))?;
-        match before {
+        match self.logged(event.event_id)? {
             Some(before) if before.says_the_same(event) => Ok(()),
-            Some(_) => Err(StoreError::EventDiffers(id)),
+            Some(_) => Err(StoreError::EventDiffers(event.event_id)),
             None => Err(kind(error, self.doing)),
         }
     }
@@ -156,9 +165,11 @@ impl Tx for SqliteTx<'_> {
 
     async fn tenant(&mut self, id: TenantId, name: &str) -> Result<TenantId, StoreError> {
         self.ask(|connection| {
+            if let Some(tenant) = rows::first(connection, sql::TENANT, [name], rows::tenant)? {
+                return Ok(tenant);
+            }
             connection.prepare_cached(sql::INSERT_TENANT)?.execute(params![id.to_string(), name])?;
-            let tenant = rows::first(connection, sql::TENANT, [name], rows::tenant)?;
-            Ok(tenant.unwrap_or(id))
+            Ok(id)
         })
     }
 

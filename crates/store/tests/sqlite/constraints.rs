@@ -84,7 +84,7 @@ async fn raw_sql_cannot_break_an_invariant() {
             "insert into events (event_id, tenant_id, run_id, type, source, time, data) select event_id + 9, tenant_id, run_id, case position when 1 then 'run.finalised' else 'run.cancelled' end, source, time, data from events",
         ),
         ("next_node between", "update meta set next_node = 1023"),
-        ("only_row = 1", "insert into meta values (2, 0, 0)"),
+        ("only_row = 1", "insert into meta values (2, 0, 0, 's')"),
         ("max_running between", "update queues set max_running = 0"),
         ("max_waiting between", "update queues set max_waiting = -1"),
         ("tenants.name", "insert into tenants select 'x', name from tenants"),

@@ -28,8 +28,12 @@ impl Postgres {
     ) -> Result<Vec<Event>, StoreError> {
         self.number().await?;
         let (position, limit) = (at(position), i64::from(limit));
-        let tenant_id = tenant_id.map(|id| id.to_string());
-        let found = self.read(|sql| &sql.read_from, &[&position, &tenant_id, &limit]).await?;
+        let found = match tenant_id.map(|id| id.to_string()) {
+            None => self.read(|sql| &sql.read_from, &[&position, &limit]).await?,
+            Some(tenant_id) => {
+                self.read(|sql| &sql.read_from_of_tenant, &[&position, &tenant_id, &limit]).await?
+            }
+        };
         found.iter().map(rows::event).collect()
     }
 

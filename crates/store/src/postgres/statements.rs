@@ -32,7 +32,7 @@ statements! {
     append_events audit_after audit_chain audit_from audit_head checked event events_of_run find_handed_off
     find_lease_out find_overdue find_pause_over find_stale_claims find_to_take find_waiting insert_audit
     insert_link insert_revision insert_run insert_tenant job last_position line lines lock_lines lock_sequencer lock_waiting
-    notify now_ms number_events read_from run run_of_tenant runs runs_in_state runs_of_job save_job
+    notify now_ms number_events read_from read_from_of_tenant run run_of_tenant runs runs_in_state runs_of_job save_job
     set_line take_node tell_events tenant unlinked waiting write_run
 }
 

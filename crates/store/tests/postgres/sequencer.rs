@@ -129,6 +129,9 @@ async fn what_another_numbered_is_noticed_though_its_notification_is_lost() {
         let seen = tokio::time::timeout(std::time::Duration::from_secs(30), seen).await;
         assert_eq!(seen.expect("it looks by itself").len(), 1);
     }
+    // An older trueup does not say whose event it gave a position; the database knows.
+    let tenant_id = "0a1b2c3d-4e5f-4607-8899-aabbccddeeff".parse().unwrap();
+    assert_eq!(reader.read_from(1, Some(tenant_id), 9).await.unwrap().len(), 2);
 }
 
 #[tokio::test]

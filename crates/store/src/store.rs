@@ -160,7 +160,7 @@ impl Store {
 
     /// Runs that were handed off long ago and not taken since, those not looked at for longest first.
     pub async fn sweep_hand_offs(&self, limit: u32) -> Result<Vec<Record>, StoreError> {
-        self.transact(verbs::SweepHandOffs { limit }).await
+        self.transact(verbs::Look { silence: verbs::Silence::HandOffs, limit }).await
     }
 
     /// Takes over a run that the engine does not know; none is claimed when it has been tried too often.
@@ -170,7 +170,7 @@ impl Store {
 
     /// Runs whose deadline passed while they waited for another attempt, and those whose lease ran out; of each, those not looked at for longest first.
     pub async fn sweep_leases(&self, limit: u32) -> Result<Vec<Record>, StoreError> {
-        self.transact(verbs::SweepLeases { limit }).await
+        self.transact(verbs::Look { silence: verbs::Silence::Leases, limit }).await
     }
 
     /// Ends or retries a run whose worker is lost or whose time is over; one that has ended or shown a sign of life since is left alone.

@@ -13,7 +13,7 @@ pub(crate) use job::{EnsureTenant, SaveJob, SetLine};
 pub(crate) use log::AppendEvents;
 pub(crate) use start::Trigger;
 pub(crate) use submit::{ClaimForScheduling, HandOff, SubmitFailed};
-pub(crate) use sweep::{Expire, SweepHandOffs, SweepLeases, SweepStaleClaims, TakeOver};
+pub(crate) use sweep::{Expire, Look, Silence, SweepStaleClaims, TakeOver};
 pub(crate) use work::{Finish, Heartbeat, Take};
 
 use trueup_events::RunId;
@@ -65,9 +65,30 @@ fn refused(refusal: Refusal, run_id: RunId, actor: &str, context: &Context) -> S
     refusal.into()
 }
 
-/// Drops a refusal: a run that was found but does not allow it after all is left to the next sweep, so that it holds up no other.
-fn granted<T>(answer: Result<T, Refusal>, run_id: RunId, actor: &str, context: &Context) -> Option<T> {
-    answer.map_err(|refusal| refused(refusal, run_id, actor, context)).ok()
+/// Asks of each run that was found what becomes of it, writes that, and gives what was granted.
+///
+/// One that does not allow it after all is left to the next sweep, so that it holds up no other.
+async fn change_each<T: Tx, G: Send>(
+    tx: &mut T,
+    context: &Context,
+    found: Vec<Record>,
+    deed: Deed<'_>,
+    now_ms: i64,
+    ask: impl Fn(&Run) -> Result<(Change, G), Refusal> + Send,
+) -> Result<Vec<(G, Record)>, StoreError> {
+    let (mut moves, mut granted) = (Vec::new(), Vec::new());
+    for record in found {
+        match ask(&record.run) {
+            Ok((change, grant)) => {
+                let run = change.run.clone();
+                moves.push(Move::new(&record.run, change, context, deed, now_ms));
+                granted.push((grant, Record { run, ..record }));
+            }
+            Err(refusal) => drop(refused(refusal, record.id(), deed.actor, context)),
+        }
+    }
+    tx.write(&moves).await?;
+    Ok(granted)
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
 //! The executor's side: claiming runs and handing them off.
 
 use trueup_events::outcome::RunError;
-use trueup_lifecycle::Claim;
+use trueup_lifecycle::{Claim, Run};
 
-use super::{change, granted, now_ms};
+use super::{change, change_each, now_ms};
 use crate::context::Context;
 use crate::error::StoreError;
 use crate::record::{Claimed, Record};
-use crate::tx::{Deed, Move, Search, Tx, Verb};
+use crate::tx::{Deed, Search, Tx, Verb};
 
 pub(crate) struct ClaimForScheduling {
     pub(crate) executor: String,
@@ -32,18 +32,9 @@ impl Verb for ClaimForScheduling {
             }
         }
         let deed = Deed { actor: &self.executor, action: "claim" };
-        let (mut moves, mut claimed) = (Vec::new(), Vec::new());
-        for record in found {
-            let answer = record.run.claim(&self.executor, now_ms, context.settings());
-            let Some((change, claim)) = granted(answer, record.id(), &self.executor, context) else {
-                continue;
-            };
-            let run = change.run.clone();
-            moves.push(Move::new(&record.run, change, context, deed, now_ms));
-            claimed.push(Claimed { claim, record: Record { run, ..record } });
-        }
-        tx.write(&moves).await?;
-        Ok(claimed)
+        let claim = |run: &Run| run.claim(&self.executor, now_ms, context.settings());
+        let claimed = change_each(tx, context, found, deed, now_ms, claim).await?;
+        Ok(claimed.into_iter().map(|(claim, record)| Claimed { claim, record }).collect())
     }
 }
 

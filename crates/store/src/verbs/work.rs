@@ -1,11 +1,11 @@
 //! The worker's side: taking runs, staying alive, and saying how they ended.
 
-use trueup_lifecycle::{Cancel, Lease, Refusal, Report};
+use trueup_lifecycle::{Cancel, Lease, Refusal, Report, Run};
 
-use super::{change, existing, granted, now_ms, refused};
+use super::{change, change_each, existing, now_ms, refused};
 use crate::context::Context;
 use crate::error::StoreError;
-use crate::record::{self, Record, Taken};
+use crate::record::{self, Taken};
 use crate::tx::{Deed, Move, Search, Tx, Verb};
 
 pub(crate) struct Take {
@@ -20,16 +20,10 @@ impl Verb for Take {
     async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<Vec<Taken>, StoreError> {
         let now_ms = now_ms(tx, context).await?;
         let deed = Deed { actor: &self.worker, action: "take" };
-        let (mut moves, mut taken) = (Vec::new(), Vec::new());
-        for record in tx.find(Search::ToTake { now_ms }, self.limit).await? {
-            let answer = record.run.take(&self.worker, now_ms, context.settings());
-            let Some((change, lease)) = granted(answer, record.id(), &self.worker, context) else { continue };
-            let run = change.run.clone();
-            moves.push(Move::new(&record.run, change, context, deed, now_ms));
-            taken.push(Taken { lease, record: Record { run, ..record } });
-        }
-        tx.write(&moves).await?;
-        Ok(taken)
+        let found = tx.find(Search::ToTake { now_ms }, self.limit).await?;
+        let take = |run: &Run| run.take(&self.worker, now_ms, context.settings());
+        let taken = change_each(tx, context, found, deed, now_ms, take).await?;
+        Ok(taken.into_iter().map(|(lease, record)| Taken { lease, record }).collect())
     }
 }
 

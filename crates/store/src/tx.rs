@@ -19,12 +19,11 @@ pub(crate) trait Tx: Send {
     /// Loads a run.
     fn run(&mut self, id: RunId) -> impl Future<Output = Result<Option<Record>, StoreError>> + Send;
 
-    /// Loads runs that no other transaction holds, those that no sweep has seen for longest first.
+    /// Loads runs that no other transaction holds: for each search no more than so many, those that no sweep has seen for longest first.
     fn find(
         &mut self,
-        search: Search,
-        limit: u32,
-    ) -> impl Future<Output = Result<Vec<Record>, StoreError>> + Send;
+        searches: &[(Search, u32)],
+    ) -> impl Future<Output = Result<Vec<Vec<Found>>, StoreError>> + Send;
 
     /// Loads the queues in which runs wait, the one with the oldest first, and how many runs hold a slot in each.
     fn lines(&mut self) -> impl Future<Output = Result<Vec<WaitingLine>, StoreError>> + Send;
@@ -88,6 +87,17 @@ pub(crate) trait Tx: Send {
 
     /// Adds an entry to the audit log.
     fn audit(&mut self, entry: &Entry) -> impl Future<Output = Result<(), StoreError>> + Send;
+}
+
+/// A run that was found; somebody may have damaged its row.
+pub(crate) type Found = Result<Record, Unreadable>;
+
+/// A row of a run that makes no sense.
+#[derive(Debug, Clone)]
+pub(crate) struct Unreadable {
+    /// The run's number.
+    pub(crate) number: i64,
+    pub(crate) problem: StoreError,
 }
 
 /// Which runs to look for.

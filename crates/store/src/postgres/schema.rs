@@ -11,10 +11,11 @@ const DOING: &str = "opening the store";
 const OLDEST: i64 = 140_000;
 
 /// In order; the first is version 1. They only ever add, so that an older trueup works beside a newer one.
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     include_str!("../../migrations/postgres/0001_first.sql"),
     include_str!("../../migrations/postgres/0002_start_run.sql"),
     include_str!("../../migrations/postgres/0003_sweeps.sql"),
+    include_str!("../../migrations/postgres/0004_shapes.sql"),
 ];
 const KNOWN: i64 = MIGRATIONS.len().cast_signed() as i64;
 

@@ -11,6 +11,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite/0002_start_run.sql"),
     include_str!("../../migrations/sqlite/0003_sweeps.sql"),
     include_str!("../../migrations/sqlite/0004_source.sql"),
+    include_str!("../../migrations/sqlite/0005_shapes.sql"),
 ];
 /// The schema that this version knows.
 const KNOWN: i64 = MIGRATIONS.len().cast_signed() as i64;

@@ -1,6 +1,6 @@
 //! What a verb can do in its transaction, in SQLite's SQL.
 
-use rusqlite::{Connection, ErrorCode, params};
+use rusqlite::{Connection, ErrorCode, ToSql, params};
 use trueup_events::{Event, EventId, RunId, TenantId};
 use trueup_lifecycle::Line;
 
@@ -10,7 +10,7 @@ use super::sql;
 use crate::columns::{Columns, json};
 use crate::error::StoreError;
 use crate::record::{Entry, Job, Record};
-use crate::tx::{Move, Note, Revision, Search, Tx, WaitingLine};
+use crate::tx::{Found, Move, Note, Revision, Search, Tx, WaitingLine};
 
 /// The writer's transaction, for the time of one verb; it never waits.
 pub(crate) struct SqliteTx<'a> {
@@ -105,6 +105,25 @@ impl SqliteTx<'_> {
     }
 }
 
+impl SqliteTx<'_> {
+    fn search(&self, search: &Search, limit: u32) -> Result<Vec<Found>, StoreError> {
+        self.ask(|connection| {
+            let find = |statement, of: &[&dyn ToSql]| rows::all(connection, statement, of, rows::found);
+            match search {
+                Search::Waiting { tenant_id, queue } => {
+                    find(sql::FIND_WAITING, &[&tenant_id.to_string(), queue, &limit])
+                }
+                Search::PauseOver { now_ms } => find(sql::FIND_PAUSE_OVER, &[now_ms, &limit]),
+                Search::StaleClaims { now_ms, own } => find(sql::FIND_STALE_CLAIMS, &[now_ms, own, &limit]),
+                Search::HandedOff { before_ms } => find(sql::FIND_HANDED_OFF, &[before_ms, &limit]),
+                Search::ToTake { now_ms } => find(sql::FIND_TO_TAKE, &[now_ms, &limit]),
+                Search::Overdue { now_ms } => find(sql::FIND_OVERDUE, &[now_ms, &limit]),
+                Search::LeaseOut { now_ms } => find(sql::FIND_LEASE_OUT, &[now_ms, &limit]),
+            }
+        })
+    }
+}
+
 impl Tx for SqliteTx<'_> {
     async fn now_ms(&mut self) -> Result<i64, StoreError> {
         self.ask(|connection| Ok(connection.prepare_cached(sql::NOW_MS)?.query_row([], |row| row.get(0))?))
@@ -114,31 +133,8 @@ impl Tx for SqliteTx<'_> {
         self.ask(|connection| rows::first(connection, sql::RUN, [id.to_string()], rows::record))
     }
 
-    async fn find(&mut self, search: Search, limit: u32) -> Result<Vec<Record>, StoreError> {
-        self.ask(|connection| match search {
-            Search::Waiting { tenant_id, queue } => {
-                let of = params![tenant_id.to_string(), queue, limit];
-                rows::all(connection, sql::FIND_WAITING, of, rows::record)
-            }
-            Search::PauseOver { now_ms } => {
-                rows::all(connection, sql::FIND_PAUSE_OVER, params![now_ms, limit], rows::record)
-            }
-            Search::StaleClaims { now_ms, own } => {
-                rows::all(connection, sql::FIND_STALE_CLAIMS, params![now_ms, own, limit], rows::record)
-            }
-            Search::HandedOff { before_ms } => {
-                rows::all(connection, sql::FIND_HANDED_OFF, params![before_ms, limit], rows::record)
-            }
-            Search::ToTake { now_ms } => {
-                rows::all(connection, sql::FIND_TO_TAKE, params![now_ms, limit], rows::record)
-            }
-            Search::Overdue { now_ms } => {
-                rows::all(connection, sql::FIND_OVERDUE, params![now_ms, limit], rows::record)
-            }
-            Search::LeaseOut { now_ms } => {
-                rows::all(connection, sql::FIND_LEASE_OUT, params![now_ms, limit], rows::record)
-            }
-        })
+    async fn find(&mut self, searches: &[(Search, u32)]) -> Result<Vec<Vec<Found>>, StoreError> {
+        searches.iter().map(|(search, limit)| self.search(search, *limit)).collect()
     }
 
     async fn lines(&mut self) -> Result<Vec<WaitingLine>, StoreError> {

@@ -1,6 +1,7 @@
 //! The verbs: each is one transaction over one or a few runs, the same for either database.
 
 mod cancel;
+mod find;
 mod job;
 mod log;
 mod start;

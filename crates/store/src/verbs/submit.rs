@@ -3,6 +3,7 @@
 use trueup_events::outcome::RunError;
 use trueup_lifecycle::{Claim, Run};
 
+use super::find::find;
 use super::{change, change_each, now_ms};
 use crate::context::Context;
 use crate::error::StoreError;
@@ -22,13 +23,13 @@ impl Verb for ClaimForScheduling {
         let lines = tx.lines().await?;
         let now_ms = now_ms(tx, context).await?;
         // Those that pause between submits hold a slot already, so they need no room.
-        let mut found = tx.find(Search::PauseOver { now_ms }, self.limit).await?;
+        let mut found = find(tx, context, Search::PauseOver { now_ms }, self.limit).await?;
         for line in lines {
             let left = self.limit.saturating_sub(found.len().try_into().unwrap_or(u32::MAX));
             let room = line.line.room(line.holding).try_into().unwrap_or(u32::MAX).min(left);
             if room > 0 {
                 let search = Search::Waiting { tenant_id: line.tenant_id, queue: line.queue };
-                found.extend(tx.find(search, room).await?);
+                found.extend(find(tx, context, search, room).await?);
             }
         }
         let deed = Deed { actor: &self.executor, action: "claim" };

@@ -3,6 +3,7 @@
 use trueup_events::RunId;
 use trueup_lifecycle::{Claim, Refusal, Run};
 
+use super::find::find;
 use super::{change, change_each, existing, now_ms};
 use crate::context::Context;
 use crate::error::StoreError;
@@ -24,7 +25,7 @@ impl Verb for SweepStaleClaims {
         let now_ms = now_ms(tx, context).await?;
         let own = self.own.then(|| self.executor.clone());
         let deed = Deed { actor: &self.executor, action: "take_over" };
-        let found = tx.find(Search::StaleClaims { now_ms, own }, self.limit).await?;
+        let found = find(tx, context, Search::StaleClaims { now_ms, own }, self.limit).await?;
         let take_over = |run: &Run| run.take_over(&self.executor, now_ms, context.settings());
         let taken = change_each(tx, context, found, deed, now_ms, take_over).await?;
         let claimed = |(claim, record): (Option<Claim>, Record)| claim.map(|claim| Claimed { claim, record });
@@ -56,12 +57,12 @@ impl Verb for Look {
         let found = match self.silence {
             Silence::HandOffs => {
                 let before_ms = now_ms.saturating_sub(context.settings().reconcile_grace_ms);
-                tx.find(Search::HandedOff { before_ms }, self.limit).await?
+                find(tx, context, Search::HandedOff { before_ms }, self.limit).await?
             }
             Silence::Leases => {
-                let mut found = tx.find(Search::Overdue { now_ms }, self.limit).await?;
+                let mut found = find(tx, context, Search::Overdue { now_ms }, self.limit).await?;
                 let left = self.limit.saturating_sub(found.len().try_into().unwrap_or(u32::MAX));
-                found.extend(tx.find(Search::LeaseOut { now_ms }, left).await?);
+                found.extend(find(tx, context, Search::LeaseOut { now_ms }, left).await?);
                 found
             }
         };

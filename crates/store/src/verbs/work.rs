@@ -2,6 +2,7 @@
 
 use trueup_lifecycle::{Cancel, Lease, Refusal, Report, Run};
 
+use super::find::find;
 use super::{change, change_each, existing, now_ms, refused};
 use crate::context::Context;
 use crate::error::StoreError;
@@ -20,7 +21,7 @@ impl Verb for Take {
     async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<Vec<Taken>, StoreError> {
         let now_ms = now_ms(tx, context).await?;
         let deed = Deed { actor: &self.worker, action: "take" };
-        let found = tx.find(Search::ToTake { now_ms }, self.limit).await?;
+        let found = find(tx, context, Search::ToTake { now_ms }, self.limit).await?;
         let take = |run: &Run| run.take(&self.worker, now_ms, context.settings());
         let taken = change_each(tx, context, found, deed, now_ms, take).await?;
         Ok(taken.into_iter().map(|(lease, record)| Taken { lease, record }).collect())

@@ -206,6 +206,15 @@ pub(crate) trait Verb: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Self::Output, StoreError>> + Send;
 }
 
+impl WaitingLine {
+    /// What finds the runs that may leave the queue, and how many may, if any.
+    pub(crate) fn search(self, at_most: u32) -> Option<(Search, u32)> {
+        let room = self.line.room(self.holding).try_into().unwrap_or(u32::MAX).min(at_most);
+        let search = Search::Waiting { tenant_id: self.tenant_id, queue: self.queue };
+        (room > 0).then_some((search, room))
+    }
+}
+
 impl Move {
     /// Makes a move of what `lifecycle` answered, told as the deed of an actor.
     pub(crate) fn new(before: &Run, change: Change, context: &Context, deed: Deed<'_>, now_ms: i64) -> Self {

@@ -84,6 +84,20 @@ pub enum StoreError {
         /// What the system said.
         problem: String,
     },
+    /// There is no store there, and none was to be made.
+    #[error("there is no store here: {problem}")]
+    NoStore {
+        /// What is there instead.
+        problem: String,
+    },
+    /// An earlier version wrote it, and it was not to be brought up to date.
+    #[error("the store has schema {found}, and this trueup reads {known}")]
+    Older {
+        /// The schema of the store.
+        found: i64,
+        /// The schema of this version.
+        known: i64,
+    },
     /// The store may only be read.
     #[error("the store may only be read: {problem}")]
     ReadOnly {
@@ -151,6 +165,8 @@ impl StoreError {
             Self::Away { .. } => "check that the database is up and can be reached; nothing was half-written",
             Self::Full { .. } => "free some space; nothing was half-written",
             Self::NoPlace { .. } => "check the path, and who may use it",
+            Self::NoStore { .. } => "check where it is; a server makes it when it starts",
+            Self::Older { .. } => "start a server of this version once, which brings it up to date",
             Self::ReadOnly { .. } => "check who may write the file and its folder",
             Self::Held { .. } => "stop it first, or use PostgreSQL for several servers",
             Self::Foreign { .. } => "name another file; this one was left as it is",

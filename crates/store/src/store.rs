@@ -39,7 +39,7 @@ macro_rules! ask {
 }
 
 impl Store {
-    /// Opens a store, making it or bringing its schema up to date where need be.
+    /// Opens a store, making it or bringing its schema up to date where need be, unless it is only to be read.
     pub async fn open(place: &Place, role: Role, options: Options) -> Result<Self, StoreError> {
         let backend = match place {
             Place::Sqlite(path) => Backend::Sqlite(Sqlite::open(path, role, options).await?),

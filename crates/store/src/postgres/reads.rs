@@ -80,14 +80,14 @@ impl Postgres {
         tenant_id: Option<TenantId>,
         limit: u32,
     ) -> Result<Vec<Audit>, StoreError> {
-        self.sequencer.catch_up(&self.pool).await?;
+        self.link().await?;
         let tenant_id = tenant_id.map(|id| id.to_string());
         let found = self.read(|sql| &sql.audit_from, &[&at(after), &tenant_id, &i64::from(limit)]).await?;
         found.iter().map(|row| rows::entry(row, 1).read(row.get(0))).collect()
     }
 
     pub(crate) async fn verify_audit(&self, expected: Option<Head>) -> Result<Audited, StoreError> {
-        self.sequencer.catch_up(&self.pool).await?;
+        self.link().await?;
         let mut walk = Walk::new(expected);
         let mut after = 0_i64;
         loop {
@@ -103,6 +103,11 @@ impl Postgres {
         }
         let unlinked = self.read(|sql| &sql.unlinked, &[]).await?;
         Ok(walk.end(unlinked.first().map_or(0, |row| row.get::<_, i64>(0).cast_unsigned())))
+    }
+
+    /// Links what is there, unless it is only to be read.
+    async fn link(&self) -> Result<(), StoreError> {
+        if self.role == Role::Reader { Ok(()) } else { self.sequencer.catch_up(&self.pool).await }
     }
 
     /// Numbers what this store has written, so that whoever wrote it reads it; a command cannot count on a server that does.

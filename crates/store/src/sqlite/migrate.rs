@@ -40,6 +40,17 @@ pub(crate) fn refuse_newer(found: i64) -> Result<(), StoreError> {
     if found > KNOWN { Err(StoreError::Newer { found, known: KNOWN }) } else { Ok(()) }
 }
 
+/// Refuses a schema that is not this version's, where it is not to be changed.
+pub(crate) fn refuse_other(connection: &Connection) -> Result<(), StoreError> {
+    match version(connection).map_err(|error| kind(&error, "opening the store"))? {
+        0 => {
+            Err(StoreError::NoStore { problem: "the file is that of a store that was never made".to_owned() })
+        }
+        found if found < KNOWN => Err(StoreError::Older { found, known: KNOWN }),
+        found => refuse_newer(found),
+    }
+}
+
 fn version(connection: &Connection) -> rusqlite::Result<i64> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }

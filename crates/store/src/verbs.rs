@@ -122,15 +122,15 @@ mod tests {
         fn record_follows_from(&self, _: &Id, _: &Id) {}
 
         fn event(&self, event: &Event<'_>) {
-            struct Fields(String);
+            struct Fields(Vec<String>);
             impl Visit for Fields {
                 fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
-                    self.0 += &format!("{field}={value:?} ");
+                    self.0.push(format!("{field}={value:?}"));
                 }
             }
-            let mut fields = Fields(String::new());
+            let mut fields = Fields(Vec::new());
             event.record(&mut fields);
-            self.0.lock().unwrap().push(fields.0);
+            self.0.lock().unwrap().push(fields.0.join(" "));
         }
 
         fn enter(&self, _: &Id) {}

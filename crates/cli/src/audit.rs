@@ -3,27 +3,22 @@
 use std::process::ExitCode;
 
 use serde_json::json;
-use trueup_store::{Options, Place, Role, Store};
+use trueup_store::{Options, Role, Store};
 
 use crate::arguments::Verify;
 use crate::failure::Failure;
+use crate::interrupt::end_when_interrupted;
 
 /// The exit code when the log was tampered with.
 const TAMPERED: u8 = 1;
 
 /// Checks the log of a store and prints what was found.
 pub fn verify(options: &Verify) -> Result<ExitCode, Failure> {
-    // To check a store is no reason to make one.
-    if let Place::Sqlite(path) = &options.store
-        && !path.exists()
-    {
-        let what = format!("there is no store {}", path.display());
-        return Err(Failure::usage_hint(what, "check the path"));
-    }
+    end_when_interrupted()?;
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::Runtime)?;
     let audited = runtime.block_on(async {
-        let store = Store::open(&options.store, Role::Command, Options::default()).await?;
+        let store = Store::open(&options.store, Role::Reader, Options::default()).await?;
         let audited = store.verify_audit(options.expect).await?;
         store.close().await?;
         Ok::<_, Failure>(audited)

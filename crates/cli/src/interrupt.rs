@@ -15,6 +15,16 @@ enum Effect {
     Cancel,
 }
 
+/// Lets an interrupt end the program, which has made nothing that would have to be removed.
+pub fn end_when_interrupted() -> Result<(), Failure> {
+    Ok(ctrlc::set_handler(|| end())?)
+}
+
+fn end() -> ! {
+    Failure::Interrupted.report(false);
+    std::process::exit(i32::from(INTERRUPTED))
+}
+
 /// Interrupts, which are caught from now on.
 pub struct Interrupts(Arc<Mutex<Effect>>);
 
@@ -28,10 +38,7 @@ impl Interrupts {
             // Held up to the exit, so that nothing can be begun meanwhile that would be left behind.
             let mut effect = caught.lock().unwrap_or_else(PoisonError::into_inner);
             match *effect {
-                Effect::Exit => {
-                    Failure::Interrupted.report(false);
-                    std::process::exit(i32::from(INTERRUPTED));
-                }
+                Effect::Exit => end(),
                 Effect::Cancel => progress.cancel(),
             }
             *effect = Effect::Exit;

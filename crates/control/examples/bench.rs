@@ -35,7 +35,12 @@ struct Nothing {
 }
 
 impl Perform for Nothing {
-    async fn perform(&self, assignment: Assignment, _: mpsc::Sender<Told>, _: CancellationToken) -> Performed {
+    async fn perform(
+        &self,
+        assignment: Assignment,
+        _: mpsc::Sender<Told>,
+        _: CancellationToken,
+    ) -> Performed {
         self.began.lock().unwrap().insert(assignment.ids.run_id, Instant::now());
         self.count.send_modify(|count| *count += 1);
         Performed::Ended(Outcome::Result(Verdict::Matched))
@@ -103,7 +108,8 @@ impl Bench {
             while ended < runs {
                 changes.mark_unchanged();
                 let events = self.store.read_from(position, None, 1000).await.unwrap();
-                let is_end = |event: &&trueup_events::Event| event.name.event_type() == Some(EventType::Finalised);
+                let is_end =
+                    |event: &&trueup_events::Event| event.name.event_type() == Some(EventType::Finalised);
                 ended += events.iter().filter(is_end).count();
                 match events.last() {
                     Some(last) => position = last.position.unwrap(),
@@ -148,7 +154,8 @@ async fn measure(words: &[String]) {
     bench.rate(100).await;
     let rate = bench.rate(runs.parse().unwrap()).await;
     let latencies = bench.latencies(looks.parse().unwrap()).await;
-    let at = |percent: usize| latencies[(latencies.len() * percent).div_ceil(100).max(1) - 1].as_secs_f64() * 1e3;
+    let at =
+        |percent: usize| latencies[(latencies.len() * percent).div_ceil(100).max(1) - 1].as_secs_f64() * 1e3;
     let version = env!("CARGO_PKG_VERSION");
     println!("{}", json!({ "version": version, "runs_per_s": rate, "p50_ms": at(50), "p99_ms": at(99) }));
     stopping.finish(Duration::from_secs(8)).await;

@@ -32,7 +32,7 @@ pub(crate) enum Event<'a> {
     HandBack(&'a Lease),
     /// The engine says how a run ended of which nothing else was heard.
     Answer(&'a Report),
-    /// A sweep finds that its lease ran out.
+    /// A sweep finds that its lease, or its time, ran out.
     Expire,
     /// Somebody wants it to end.
     Cancel(&'a Cancel),
@@ -104,6 +104,12 @@ pub enum Refusal {
         /// When it will be.
         until_ms: i64,
     },
+    /// Its time is over, so that nobody may go on with it.
+    #[error("the run had time until {deadline_at_ms} ms")]
+    Overdue {
+        /// When it was over.
+        deadline_at_ms: i64,
+    },
     /// It has ended already.
     #[error("the run is {} already", .0.ending.status())]
     Finished(Finished),
@@ -118,6 +124,7 @@ pub(crate) fn step(run: &Run, event: Event<'_>, now_ms: i64, settings: &Settings
         }
         (State::Scheduling(scheduling), Event::Claim { executor }) => match scheduling.hold {
             Hold::BackingOff { until_ms } if now_ms >= until_ms => {
+                refuse_overdue(scheduling.deadline_at_ms, now_ms)?;
                 Ok(claim(run, Submission::from(scheduling).next(), executor, now_ms, settings))
             }
             Hold::BackingOff { until_ms } | Hold::Claimed { stale_at_ms: until_ms, .. } => {
@@ -139,6 +146,7 @@ pub(crate) fn step(run: &Run, event: Event<'_>, now_ms: i64, settings: &Settings
             Event::SubmitFailed(_, error),
         ) if is_owner => Ok(submit_failed(run, scheduling.into(), error, now_ms, settings)),
         (State::Scheduled(scheduled), Event::Take { worker }) => {
+            refuse_overdue(scheduled.deadline_at_ms, now_ms)?;
             Ok(take(run, scheduled, worker, now_ms, settings))
         }
         (State::Running(running), Event::Heartbeat(_)) if is_owner => {
@@ -153,6 +161,11 @@ pub(crate) fn step(run: &Run, event: Event<'_>, now_ms: i64, settings: &Settings
             lease_is_out(running, now_ms).map(|()| report_end(run, running, report, now_ms))
         }
         (State::Running(running), Event::Expire) => expire(run, running, now_ms),
+        (
+            State::Scheduled(Scheduled { deadline_at_ms: Some(deadline_at_ms), .. })
+            | State::Scheduling(Scheduling { deadline_at_ms: Some(deadline_at_ms), .. }),
+            Event::Expire,
+        ) => expire_waiting(run, *deadline_at_ms, now_ms),
         (State::Running(_), Event::Cancel(cancel)) => Ok(ask_to_stop(run, cancel)),
         (State::Requested | State::Scheduling(_) | State::Scheduled(_), Event::Cancel(cancel)) => {
             let Change { run, mut events } = ask_to_stop(run, cancel);
@@ -166,6 +179,10 @@ pub(crate) fn step(run: &Run, event: Event<'_>, now_ms: i64, settings: &Settings
             beside(run, finished, report)
         }
         (State::Finished(finished), _) => Err(Refusal::Finished(finished.clone())),
+        // A worker took it while the engine was asked about it.
+        (State::Running(_), Event::TakeOver { .. }) => {
+            Err(Refusal::Lost { status: Status::Running, epoch: run.epoch })
+        }
         (state, _) if !is_owner => Err(Refusal::Lost { status: state.status(), epoch: run.epoch }),
         (state, event) => Err(IllegalTransition { state: state.status(), event: event.name() }.into()),
     }
@@ -267,6 +284,9 @@ fn submit_again(
     now_ms: i64,
     settings: &Settings,
 ) -> Change {
+    if refuse_overdue(failed.deadline_at_ms, now_ms).is_err() {
+        return timed_out(run, now_ms);
+    }
     if failed.submits >= settings.max_submit_attempts {
         return submit_failed(run, failed, error, now_ms, settings);
     }
@@ -406,9 +426,32 @@ fn expire(run: &Run, running: &Running, now_ms: i64) -> Result<Change, Refusal> 
         return Ok(cancelled(run, cancel, now_ms));
     }
     if now_ms >= running.deadline_at_ms {
-        return Ok(concluded(run, &Outcome::Error(classify(&[Fact::DeadlinePassed])), now_ms));
+        return Ok(timed_out(run, now_ms));
     }
     Ok(attempt_died(run, running, &worker_lost(&running.worker), now_ms))
+}
+
+/// Ends a run whose time ran out between two attempts; an executor keeps what it has claimed until that is stale.
+fn expire_waiting(run: &Run, deadline_at_ms: i64, now_ms: i64) -> Result<Change, Refusal> {
+    let until_ms = match &run.state {
+        State::Scheduling(Scheduling { hold: Hold::Claimed { stale_at_ms, .. }, .. }) => {
+            deadline_at_ms.max(*stale_at_ms)
+        }
+        _ => deadline_at_ms,
+    };
+    if now_ms < until_ms { Err(Refusal::Early { until_ms }) } else { Ok(timed_out(run, now_ms)) }
+}
+
+/// Refuses to go on with a run past the deadline that an earlier attempt has set.
+fn refuse_overdue(deadline_at_ms: Option<i64>, now_ms: i64) -> Result<(), Refusal> {
+    match deadline_at_ms {
+        Some(deadline_at_ms) if now_ms >= deadline_at_ms => Err(Refusal::Overdue { deadline_at_ms }),
+        _ => Ok(()),
+    }
+}
+
+fn timed_out(run: &Run, now_ms: i64) -> Change {
+    concluded(run, &Outcome::Error(classify(&[Fact::DeadlinePassed])), now_ms)
 }
 
 /// Notes who wants it to end; the first to ask is the one who is named.

@@ -35,6 +35,16 @@ fn scheduling(executor: Option<&str>, due_at_ms: i64, submits: u32) -> State {
     State::Scheduling(Scheduling { hold, submits, attempt: 1, deadline_at_ms: None })
 }
 
+/// What waits for its second attempt, and has a deadline from its first.
+fn second_attempt(state: State, deadline_at_ms: i64) -> Run {
+    let (attempt, deadline_at_ms) = (2, Some(deadline_at_ms));
+    run(match state {
+        State::Scheduling(one) => State::Scheduling(Scheduling { attempt, deadline_at_ms, ..one }),
+        State::Scheduled(one) => State::Scheduled(Scheduled { attempt, deadline_at_ms, ..one }),
+        other => other,
+    })
+}
+
 fn scheduled(since_ms: i64) -> State {
     State::Scheduled(Scheduled { submits: 1, attempt: 1, since_ms, deadline_at_ms: None })
 }
@@ -65,8 +75,21 @@ fn states() -> Vec<(&'static str, Run)> {
         ("scheduling, another's claim", run(scheduling(Some("other"), soon, 1))),
         ("scheduling, pausing", run(scheduling(None, soon, 1))),
         ("scheduling, pause over", run(scheduling(None, past, 1))),
+        (
+            "scheduling, claim stale, past its deadline",
+            second_attempt(scheduling(Some("other"), past, 1), past),
+        ),
+        (
+            "scheduling, another's claim, past its deadline",
+            second_attempt(scheduling(Some("other"), soon, 1), past),
+        ),
+        ("scheduling, pausing, past its deadline", second_attempt(scheduling(None, soon, 1), past)),
+        ("scheduling, pause over, past its deadline", second_attempt(scheduling(None, past, 1), past)),
         ("scheduled", run(scheduled(past))),
         ("scheduled long ago", run(scheduled(0))),
+        ("scheduled, retried", second_attempt(scheduled(past), late)),
+        ("scheduled, retried, past its deadline", second_attempt(scheduled(past), past)),
+        ("scheduled long ago, retried, past its deadline", second_attempt(scheduled(0), past)),
         ("running", run(running(soon, late))),
         ("running, retry allowed", Run { policy: retried, ..run(running(soon, late)) }),
         ("running, lease out", run(running(past, late))),
@@ -131,6 +154,7 @@ fn answer(before: &Run, result: Result<Change, Refusal>) -> String {
         Err(Refusal::Illegal(_)) => return "illegal".to_owned(),
         Err(Refusal::Lost { .. }) => return "lost".to_owned(),
         Err(Refusal::Early { .. }) => return "too early".to_owned(),
+        Err(Refusal::Overdue { .. }) => return "too late".to_owned(),
         Err(Refusal::Finished(finished)) => return format!("refused: {}", finished.ending.status()),
     };
     let mut text = format!("→ {}", change.run.state.status());

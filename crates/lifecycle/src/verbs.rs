@@ -136,7 +136,7 @@ impl Run {
         step(self, Event::Answer(report), now_ms, settings)
     }
 
-    /// Ends or retries a run whose lease ran out.
+    /// Ends or retries a run whose lease ran out, or ends one whose deadline passed while it waited for another attempt.
     pub fn expire(&self, now_ms: i64, settings: &Settings) -> Result<Change, Refusal> {
         step(self, Event::Expire, now_ms, settings)
     }

@@ -8,6 +8,10 @@ use std::str::FromStr;
 
 use sha2::{Digest, Sha256};
 
+use crate::columns::{damaged, read};
+use crate::error::StoreError;
+use crate::record::{Audit, Entry};
+
 /// The link that the first entry follows.
 pub(crate) const ROOT: Link = [0; 32];
 
@@ -38,6 +42,22 @@ impl Row {
             hash.update(field);
         }
         hash.finalize().into()
+    }
+
+    /// What the entry says, at its place in the chain.
+    pub(crate) fn read(self, number: i64) -> Result<Audit, StoreError> {
+        let Self { at_ms, tenant_id, actor, action, subject, detail, .. } = self;
+        let entry = Entry {
+            at_ms,
+            tenant_id: tenant_id
+                .parse()
+                .map_err(|error| damaged(format!("the tenant of entry {number}: {error}")))?,
+            actor,
+            action: action.into(),
+            subject,
+            detail: read("detail", &detail)?,
+        };
+        Ok(Audit { number: number.cast_unsigned(), entry })
     }
 }
 

@@ -1,11 +1,17 @@
 //! What verbs need beside the transaction: the settings, the ids of events, and the clock.
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use trueup_events::{Event, EventId, Ids, Payload, Snowflakes, Sources, Time};
 use trueup_lifecycle::Settings;
+
+use crate::tx::Unreadable;
+
+/// How far ids go ahead when some are taken.
+const SKIPPED_MS: u64 = 16;
 
 /// Whose time decides leases and deadlines.
 #[derive(Debug, Clone, Default)]
@@ -44,12 +50,19 @@ pub(crate) struct Context {
     pub(crate) options: Options,
     snowflakes: Mutex<Snowflakes>,
     illegal: AtomicU64,
+    /// The numbers of runs that could not be read.
+    passed_over: Mutex<HashSet<i64>>,
 }
 
 impl Context {
     /// Starts with the number that this process writes into its event ids.
     pub(crate) fn new(options: Options, node: u16) -> Self {
-        Self { options, snowflakes: Mutex::new(Snowflakes::new(node)), illegal: AtomicU64::new(0) }
+        Self {
+            options,
+            snowflakes: Mutex::new(Snowflakes::new(node)),
+            illegal: AtomicU64::new(0),
+            passed_over: Mutex::default(),
+        }
     }
 
     pub(crate) fn settings(&self) -> &Settings {
@@ -83,9 +96,29 @@ impl Context {
     }
 
     fn event_id(&self, now_ms: i64) -> EventId {
+        self.snowflakes().next(now_ms.try_into().unwrap_or(0))
+    }
+
+    /// Leaves out the ids of a while, which another process with the same number has used: numbers are given out round and round.
+    pub(crate) fn skip_event_ids(&self) {
+        let mut snowflakes = self.snowflakes();
+        let latest = snowflakes.next(0);
+        snowflakes.next(latest.unix_ms() + SKIPPED_MS);
+    }
+
+    fn snowflakes(&self) -> MutexGuard<'_, Snowflakes> {
         // Making an id cannot fail half-way, so what a panicking thread left behind is whole.
-        let mut snowflakes = self.snowflakes.lock().unwrap_or_else(PoisonError::into_inner);
-        snowflakes.next(now_ms.try_into().unwrap_or(0))
+        self.snowflakes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Logs a run that is passed over, once: it is found again and again.
+    pub(crate) fn pass_over(&self, unreadable: &Unreadable) {
+        let Unreadable { number, problem } = unreadable;
+        // A set of numbers is whole whatever a panicking thread was about.
+        let mut passed_over = self.passed_over.lock().unwrap_or_else(PoisonError::into_inner);
+        if passed_over.insert(*number) {
+            tracing::warn!(number, %problem, "a run cannot be read, and is passed over");
+        }
     }
 
     pub(crate) fn count_illegal(&self) {

@@ -13,7 +13,7 @@ pub enum StoreError {
     #[error("there is no run {0}")]
     NoSuchRun(RunId),
     /// A run was asked for with the id of another.
-    #[error("the run {0} was asked for already, of another job")]
+    #[error("the run {0} was asked for already, of another job or with other params")]
     RunDiffers(RunId),
     /// There is no such job.
     #[error("there is no job named {name:?}")]
@@ -35,9 +35,21 @@ pub enum StoreError {
         /// How full.
         full: LineFull,
     },
+    /// Another transaction is about to let a run wait there, and does not end.
+    #[error("the queue {queue:?} is busy: another transaction asks for a run and has not ended")]
+    QueueBusy {
+        /// The queue.
+        queue: String,
+    },
     /// An event came again with the same id and other content.
     #[error("the event {0} is in the log already, with other content")]
     EventDiffers(EventId),
+    /// The id that an event of ours was given is another's; the transaction had no effect, and the next ids are others.
+    #[error("the id of an event is taken while {doing}")]
+    EventIdTaken {
+        /// What was being done.
+        doing: &'static str,
+    },
     /// Somebody else tells what only the store may tell of a run of ours.
     #[error("{name} is told of a run by the change that it tells of, never from outside")]
     Reserved {
@@ -71,6 +83,20 @@ pub enum StoreError {
     NoPlace {
         /// What the system said.
         problem: String,
+    },
+    /// There is no store there, and none was to be made.
+    #[error("there is no store here: {problem}")]
+    NoStore {
+        /// What is there instead.
+        problem: String,
+    },
+    /// An earlier version wrote it, and it was not to be brought up to date.
+    #[error("the store has schema {found}, and this trueup reads {known}")]
+    Older {
+        /// The schema of the store.
+        found: i64,
+        /// The schema of this version.
+        known: i64,
     },
     /// The store may only be read.
     #[error("the store may only be read: {problem}")]
@@ -117,7 +143,15 @@ pub enum StoreError {
 impl StoreError {
     /// Whether the same may succeed later without anybody's doing.
     pub fn is_passing(&self) -> bool {
-        matches!(self, Self::Contended { .. } | Self::Away { .. } | Self::LineFull { .. } | Self::Full { .. })
+        matches!(
+            self,
+            Self::Contended { .. }
+                | Self::EventIdTaken { .. }
+                | Self::Away { .. }
+                | Self::LineFull { .. }
+                | Self::QueueBusy { .. }
+                | Self::Full { .. }
+        )
     }
 
     /// What a person can do about it.
@@ -126,10 +160,13 @@ impl StoreError {
             Self::NoSuchJob { .. } => "save the job first",
             Self::NoSuchQueue { .. } => "make the queue first, or let the job use the queue `default`",
             Self::LineFull { .. } => "try again when some have started, or raise the queue's max_waiting",
-            Self::Contended { .. } => "try again",
+            Self::QueueBusy { .. } => "try again; whoever calls start_run in SQL should commit soon after",
+            Self::Contended { .. } | Self::EventIdTaken { .. } => "try again",
             Self::Away { .. } => "check that the database is up and can be reached; nothing was half-written",
             Self::Full { .. } => "free some space; nothing was half-written",
             Self::NoPlace { .. } => "check the path, and who may use it",
+            Self::NoStore { .. } => "check where it is; a server makes it when it starts",
+            Self::Older { .. } => "start a server of this version once, which brings it up to date",
             Self::ReadOnly { .. } => "check who may write the file and its folder",
             Self::Held { .. } => "stop it first, or use PostgreSQL for several servers",
             Self::Foreign { .. } => "name another file; this one was left as it is",

@@ -21,6 +21,6 @@ pub use context::{Clock, Options};
 pub use error::StoreError;
 pub use place::{Place, Role, UnknownPlace};
 pub use record::{
-    Claimed, Entry, Finish, Job, JobDocument, NewRun, Pass, QueueLoad, Record, RunFilter, Taken,
+    Audit, Claimed, Entry, Finish, Job, JobDocument, NewRun, Pass, QueueLoad, Record, RunFilter, Taken,
 };
 pub use store::Store;

@@ -36,4 +36,6 @@ pub enum Role {
     Server,
     /// To look, or to ask for something, beside a server.
     Command,
+    /// To look and no more: nothing is made, changed or brought up to date, and changes are not heard of.
+    Reader,
 }

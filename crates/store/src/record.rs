@@ -1,5 +1,7 @@
 //! What the store gives and takes: jobs, runs, and entries of the audit log.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 use trueup_events::payload::Mode;
 use trueup_events::{JobId, RunId, TenantId};
@@ -112,11 +114,20 @@ pub struct Entry {
     /// Who did it: a user, an executor, a worker, a sweep.
     pub actor: String,
     /// What was done: the name of the verb.
-    pub action: &'static str,
+    pub action: Cow<'static, str>,
     /// The run or job it was done to.
     pub subject: String,
     /// What it made of it.
     pub detail: Value,
+}
+
+/// An entry where it stands in the audit log.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Audit {
+    /// Its place in the chain, from 1.
+    pub number: u64,
+    /// What it says.
+    pub entry: Entry,
 }
 
 /// Which runs to list.

@@ -11,7 +11,9 @@ use crate::context::Options;
 use crate::error::StoreError;
 use crate::place::{Place, Role};
 use crate::postgres::Postgres;
-use crate::record::{Claimed, Finish, Job, JobDocument, NewRun, Pass, QueueLoad, Record, RunFilter, Taken};
+use crate::record::{
+    Audit, Claimed, Finish, Job, JobDocument, NewRun, Pass, QueueLoad, Record, RunFilter, Taken,
+};
 use crate::sqlite::Sqlite;
 use crate::tx::Verb;
 use crate::verbs;
@@ -39,7 +41,7 @@ macro_rules! ask {
 }
 
 impl Store {
-    /// Opens a store, making it or bringing its schema up to date where need be.
+    /// Opens a store, making it or bringing its schema up to date where need be, unless it is only to be read.
     pub async fn open(place: &Place, role: Role, options: Options) -> Result<Self, StoreError> {
         let backend = match place {
             Place::Sqlite(path) => Backend::Sqlite(Sqlite::open(path, role, options).await?),
@@ -234,7 +236,7 @@ impl Store {
 
     /// Runs that were handed off long ago and not taken since, those not looked at for longest first.
     pub async fn sweep_hand_offs(&self, limit: u32) -> Result<Vec<Record>, StoreError> {
-        self.transact(verbs::SweepHandOffs { limit }).await
+        self.transact(verbs::Look { silence: verbs::Silence::HandOffs, limit }).await
     }
 
     /// Takes over a run that the engine does not know; none is claimed when it has been tried too often.
@@ -242,12 +244,12 @@ impl Store {
         self.transact(verbs::TakeOver { run_id, executor: executor.to_owned() }).await
     }
 
-    /// Runs whose lease ran out, those not looked at for longest first.
+    /// Runs whose deadline passed while they waited for another attempt, and those whose lease ran out; of each, those not looked at for longest first.
     pub async fn sweep_leases(&self, limit: u32) -> Result<Vec<Record>, StoreError> {
-        self.transact(verbs::SweepLeases { limit }).await
+        self.transact(verbs::Look { silence: verbs::Silence::Leases, limit }).await
     }
 
-    /// Ends or retries a run whose worker is lost; one that has ended or shown a sign of life since is left alone.
+    /// Ends or retries a run whose worker is lost or whose time is over; one that has ended or shown a sign of life since is left alone.
     pub async fn expire(&self, run_id: RunId, sweeper: &str) -> Result<Record, StoreError> {
         self.transact(verbs::Expire { run_id, sweeper: sweeper.to_owned() }).await
     }
@@ -290,6 +292,16 @@ impl Store {
     /// A job in its present revision.
     pub async fn job(&self, tenant_id: TenantId, name: &str) -> Result<Option<Job>, StoreError> {
         ask!(self, backend => backend.job(tenant_id, name).await)
+    }
+
+    /// Entries of the audit log after a place in it, in its order, no more than asked; of one tenant, or of all.
+    pub async fn audit(
+        &self,
+        after: u64,
+        tenant_id: Option<TenantId>,
+        limit: u32,
+    ) -> Result<Vec<Audit>, StoreError> {
+        ask!(self, backend => backend.audit(after, tenant_id, limit).await)
     }
 
     /// Goes through the audit log from its first entry and checks every link; a head from an earlier check must be among them.

@@ -19,12 +19,11 @@ pub(crate) trait Tx: Send {
     /// Loads a run.
     fn run(&mut self, id: RunId) -> impl Future<Output = Result<Option<Record>, StoreError>> + Send;
 
-    /// Loads runs that no other transaction holds, those that no sweep has seen for longest first.
+    /// Loads runs that no other transaction holds: for each search no more than so many, those that no sweep has seen for longest first.
     fn find(
         &mut self,
-        search: Search,
-        limit: u32,
-    ) -> impl Future<Output = Result<Vec<Record>, StoreError>> + Send;
+        searches: &[(Search, u32)],
+    ) -> impl Future<Output = Result<Vec<Vec<Found>>, StoreError>> + Send;
 
     /// Loads the queues in which runs wait, the one with the oldest first, and how many runs hold a slot in each.
     fn lines(&mut self) -> impl Future<Output = Result<Vec<WaitingLine>, StoreError>> + Send;
@@ -96,6 +95,17 @@ pub(crate) trait Tx: Send {
     fn audit(&mut self, entry: &Entry) -> impl Future<Output = Result<(), StoreError>> + Send;
 }
 
+/// A run that was found; somebody may have damaged its row.
+pub(crate) type Found = Result<Record, Unreadable>;
+
+/// A row of a run that makes no sense.
+#[derive(Debug, Clone)]
+pub(crate) struct Unreadable {
+    /// The run's number.
+    pub(crate) number: i64,
+    pub(crate) problem: StoreError,
+}
+
 /// Which runs to look for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Search {
@@ -106,7 +116,7 @@ pub(crate) enum Search {
         /// Its name.
         queue: String,
     },
-    /// Those whose pause between submits is over.
+    /// Those whose pause between submits is over, and which have time left.
     PauseOver {
         /// The time it is.
         now_ms: i64,
@@ -123,8 +133,16 @@ pub(crate) enum Search {
         /// That time.
         before_ms: i64,
     },
-    /// Those that wait for a worker, oldest first.
-    ToTake,
+    /// Those that wait for a worker and have time left, oldest first.
+    ToTake {
+        /// The time it is.
+        now_ms: i64,
+    },
+    /// Those whose deadline passed while they waited for another attempt.
+    Overdue {
+        /// The time it is.
+        now_ms: i64,
+    },
     /// Those whose lease ran out.
     LeaseOut {
         /// The time it is.
@@ -188,12 +206,24 @@ pub(crate) trait Verb: Send + Sync + 'static {
     /// What is being done, for errors.
     const DOING: &'static str;
 
+    /// Whether it may use what is kept back for those that somebody loses a run without.
+    const IS_URGENT: bool = false;
+
     /// Does it.
     fn apply<T: Tx>(
         &self,
         tx: &mut T,
         context: &Context,
     ) -> impl Future<Output = Result<Self::Output, StoreError>> + Send;
+}
+
+impl WaitingLine {
+    /// What finds the runs that may leave the queue, and how many may, if any.
+    pub(crate) fn search(self, at_most: u32) -> Option<(Search, u32)> {
+        let room = self.line.room(self.holding).try_into().unwrap_or(u32::MAX).min(at_most);
+        let search = Search::Waiting { tenant_id: self.tenant_id, queue: self.queue };
+        (room > 0).then_some((search, room))
+    }
 }
 
 impl Move {
@@ -205,7 +235,7 @@ impl Move {
             at_ms: now_ms,
             tenant_id: before.ids.tenant_id,
             actor: actor.to_owned(),
-            action,
+            action: action.into(),
             subject: before.ids.run_id.to_string(),
             detail: serde_json::json!({
                 "from": before.state.status().name(),

@@ -97,10 +97,14 @@ fn entries_that_were_cut_off_are_missed_by_who_kept_the_head() {
 
 #[test]
 fn what_is_no_store_is_refused() {
-    let place = Place::new(&[("ledger.csv", "id,amount\n1,2\n")]);
+    let place = Place::new(&[("ledger.csv", "id,amount\n1,2\n"), ("empty.db", "")]);
     let table = [
         ("sqlite:ledger.csv", "error: not a trueup store"),
-        ("sqlite:legder.db", "error: there is no store legder.db\nhint: check the path"),
+        (
+            "sqlite:legder.db",
+            "error: there is no store here: legder.db is missing or empty\nhint: check where",
+        ),
+        ("sqlite:empty.db", "error: there is no store here: "),
         ("ledger.db", "names no store: write sqlite:PATH or postgres://USER@HOST/DATABASE"),
         ("postgres://ann@localhost:1/none", "error: the store is away"),
     ];
@@ -109,4 +113,23 @@ fn what_is_no_store_is_refused() {
         assert!(refused.starts_with("exit 2\n") && refused.contains(expected), "{store}: {refused}");
     }
     assert_eq!(std::fs::read_to_string(place.path().join("ledger.csv")).unwrap(), "id,amount\n1,2\n");
+    assert_eq!(
+        std::fs::metadata(place.path().join("empty.db")).unwrap().len(),
+        0,
+        "to check is no reason to make one"
+    );
+}
+
+#[test]
+fn an_interrupt_ends_it() {
+    let place = Place::new(&[]);
+    // A server that never answers.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let store = format!("postgres://ann@{}/none", silent.local_addr().unwrap());
+    let mut child = place.trueup(&["audit", "verify", "--store", &store]).spawn().unwrap();
+    let called = silent.accept().unwrap();
+    let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    drop(called);
 }

@@ -78,10 +78,13 @@ impl<E: Engine> Task for Leases<E> {
 }
 
 fn deadline_at_ms(record: &Record) -> i64 {
-    match &record.run.state {
-        State::Running(running) => running.deadline_at_ms,
-        _ => i64::MAX,
-    }
+    let deadline_at_ms = match &record.run.state {
+        State::Running(running) => Some(running.deadline_at_ms),
+        State::Scheduled(scheduled) => scheduled.deadline_at_ms,
+        State::Scheduling(scheduling) => scheduling.deadline_at_ms,
+        State::Requested | State::Finished(_) => None,
+    };
+    deadline_at_ms.unwrap_or(i64::MAX)
 }
 
 /// When the store last did not answer.

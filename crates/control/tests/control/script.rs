@@ -15,7 +15,6 @@ struct Notes {
     submitted: Vec<RunId>,
     cancelled: Vec<RunId>,
     deleted: Vec<String>,
-    asked: u64,
     refused: HashSet<RunId>,
     answers: HashMap<RunId, Answer>,
     kept: Vec<Kept>,

@@ -32,9 +32,9 @@ use trueup_lifecycle::{Line, Policy, Settings};
 
 use crate::model::{Defect, System};
 use crate::properties::{
-    CANCEL_RACES_REPORT, CANCEL_STALE, CANCELLED, CANCELS, CLAIM_FIRST, ENDS, HAND_OFF_TAKEN_OVER,
-    LEASE_LOST, ONE_ENGINE_ID, ONE_OUTCOME, RETRIED, SLOT_AWAITED, SLOT_PASSED_ON, SLOTS, TAKEN_TWICE,
-    TIMED_OUT,
+    CANCEL_RACES_REPORT, CANCEL_STALE, CANCELLED, CANCELS, CLAIM_FIRST, ENDS, HAND_OFF_TAKEN_OVER, IN_TIME,
+    LEASE_LOST, ONE_ENGINE_ID, ONE_OUTCOME, OVERDUE, RETRIED, SLOT_AWAITED, SLOT_PASSED_ON, SLOTS,
+    TAKEN_TWICE, TIMED_OUT,
 };
 use crate::world::Left;
 
@@ -87,7 +87,7 @@ fn one_run_with_several_faults_and_a_retry() {
 #[test]
 fn one_run_with_races_inside_transactions() {
     let left = Left { faults: 1, cancels: 1, ticks: 1 };
-    check(system(1, true, 1, left), &[SLOT_AWAITED, SLOT_PASSED_ON, TIMED_OUT]);
+    check(system(1, true, 1, left), &[SLOT_AWAITED, SLOT_PASSED_ON, TIMED_OUT, OVERDUE]);
 }
 
 #[test]
@@ -95,21 +95,21 @@ fn one_run_that_is_cancelled_twice() {
     let left = Left { faults: 0, cancels: 2, ticks: 1 };
     check(
         system(1, true, 0, left),
-        &[SLOT_AWAITED, SLOT_PASSED_ON, TIMED_OUT, HAND_OFF_TAKEN_OVER, LEASE_LOST, RETRIED],
+        &[SLOT_AWAITED, SLOT_PASSED_ON, TIMED_OUT, HAND_OFF_TAKEN_OVER, LEASE_LOST, OVERDUE, RETRIED],
     );
 }
 
 #[test]
 fn two_runs_that_share_a_slot() {
     let left = Left { faults: 1, cancels: 1, ticks: 1 };
-    check(system(2, false, 0, left), &[TIMED_OUT, TAKEN_TWICE, LEASE_LOST, RETRIED]);
+    check(system(2, false, 0, left), &[TIMED_OUT, TAKEN_TWICE, LEASE_LOST, OVERDUE, RETRIED]);
 }
 
 #[test]
 fn two_runs_with_races_inside_transactions() {
     let left = Left { faults: 0, cancels: 0, ticks: 1 };
     let no_cancel = [CANCELLED, CANCEL_RACES_REPORT, CANCEL_STALE];
-    let too_small_for = [TIMED_OUT, HAND_OFF_TAKEN_OVER, LEASE_LOST, RETRIED];
+    let too_small_for = [TIMED_OUT, HAND_OFF_TAKEN_OVER, LEASE_LOST, OVERDUE, RETRIED];
     check(system(2, true, 0, left), &[no_cancel.as_slice(), &too_small_for].concat());
 }
 
@@ -137,5 +137,8 @@ fn every_defect_is_found() {
     catch(Defect::EngineIdOfClaim, ONE_ENGINE_ID, system(1, whole, 0, ticking));
     catch(Defect::LimitBeforeFilter, ENDS, system(2, whole, 0, faulty));
     catch(Defect::CancelLostBeforeStart, CANCELS, system(1, whole, 0, cancelled));
+    let short = Policy { deadline_ms: 1, retries: 1 };
+    let retried = System { policy: short, ..system(1, split, 1, ticking) };
+    catch(Defect::TakenPastDeadline, IN_TIME, retried);
     catch(Defect::SlotFreedByMessage, SLOTS, system(1, whole, 0, faulty));
 }

@@ -49,6 +49,8 @@ pub enum Defect {
     LimitBeforeFilter,
     /// A cancel before the start only sets the flag.
     CancelLostBeforeStart,
+    /// A worker takes a run whatever its deadline.
+    TakenPastDeadline,
     /// Each message that a run is complete frees a slot, not only the one that ends it.
     SlotFreedByMessage,
 }

@@ -17,6 +17,7 @@ pub const CLAIM_FIRST: &str = "nothing is submitted before its claim is committe
 pub const ONE_ENGINE_ID: &str = "the engine knows a run by one id";
 pub const SLOTS: &str = "a slot is held from the claim to the end";
 pub const LOG: &str = "the log folds to the row";
+pub const IN_TIME: &str = "no attempt starts past the deadline";
 pub const ENDS: &str = "once faults stop, every run ends";
 
 pub const SLOT_AWAITED: &str = "a run waits for a slot";
@@ -32,6 +33,7 @@ pub const SUBMIT_REPEATED: &str = "a repeated submit meets a run that the engine
 pub const ENGINE_BEHIND: &str = "the engine knows a run that is over";
 pub const TAKEN_TWICE: &str = "two workers try to take one run";
 pub const LEASE_LOST: &str = "a worker works on under a lost lease";
+pub const OVERDUE: &str = "a run waits for another attempt past its deadline";
 pub const RETRIED: &str = "an attempt is retried";
 pub const CANCEL_RACES_REPORT: &str = "a cancel comes between the load and the write of a report";
 pub const CANCEL_STALE: &str = "a cancel is stale: the run completes";
@@ -50,6 +52,7 @@ pub fn properties() -> Vec<Property<System>> {
         Property::always(ONE_ENGINE_ID, |_, world: &World| has_one_engine_id(world)),
         Property::always(SLOTS, |system: &System, world| keeps_slots(system, world)),
         Property::always(LOG, |_, world: &World| world.rows.iter().all(folds_to_row)),
+        Property::always(IN_TIME, |_, world: &World| starts_in_time(world)),
         Property::always(ENDS, |system: &System, world| system.comes_to_an_end(world)),
     ];
     promises.into_iter().chain(situations()).collect()
@@ -131,6 +134,16 @@ fn keeps_slots(system: &System, world: &World) -> bool {
     is_exact && system.line.max_running.is_none_or(|max| holding <= max as usize)
 }
 
+fn starts_in_time(world: &World) -> bool {
+    world.workers.iter().all(|worker| match worker {
+        Worker::Writes(Transaction { deed: Deed::Take(_), loaded, now_ms, .. }) => match &loaded.state {
+            State::Scheduled(scheduled) => scheduled.deadline_at_ms.is_none_or(|deadline| *now_ms < deadline),
+            _ => true,
+        },
+        _ => true,
+    })
+}
+
 /// A claim is no event: until the hand-off the log shows what the run was before it.
 fn folds_to_row(row: &Row) -> bool {
     let (run, folded) = (&row.run, &row.log.folded);
@@ -186,6 +199,15 @@ fn situations() -> Vec<Property<System>> {
             let leases = world.workers.iter().filter_map(lease_of);
             leases.into_iter().any(|lease| {
                 any_row(world, |row| row.run.ids.run_id == lease.run_id() && row.run.epoch > lease.epoch())
+            })
+        }),
+        any(OVERDUE, |_, world| {
+            any_row(world, |row| match &row.run.state {
+                State::Scheduled(Scheduled { deadline_at_ms, .. })
+                | State::Scheduling(Scheduling { deadline_at_ms, .. }) => {
+                    deadline_at_ms.is_some_and(|deadline| world.now_ms >= deadline)
+                }
+                _ => false,
             })
         }),
         any(RETRIED, |_, world| {

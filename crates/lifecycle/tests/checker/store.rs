@@ -5,7 +5,7 @@ use std::sync::Arc;
 use trueup_events::outcome::{Reason, RunError};
 use trueup_events::payload::CancelRequested;
 use trueup_lifecycle::{
-    Cancel, CancelAnswer, Change, Claim, Finished, Lease, Refusal, Report, Run, State, Status,
+    Cancel, CancelAnswer, Change, Claim, Finished, Lease, Refusal, Report, Run, Scheduled, State, Status,
 };
 
 use crate::model::{Defect, System};
@@ -32,7 +32,7 @@ pub struct Transaction {
     pub deed: Deed,
     pub loaded: Arc<Run>,
     /// The time of the load.
-    now_ms: i64,
+    pub now_ms: i64,
     /// The slots that were in use, where a new one is about to be taken.
     counted: Option<i8>,
 }
@@ -109,7 +109,7 @@ impl System {
                 Ok((run.submit_failed(claim, &error, now_ms, settings)?, Grant::Nothing))
             }
             Deed::Take(worker) => {
-                let (change, lease) = run.take(worker, now_ms, settings)?;
+                let (change, lease) = self.as_taken(run).take(worker, now_ms, settings)?;
                 Ok((change, Grant::Lease(lease)))
             }
             Deed::Heartbeat(lease) => {
@@ -120,6 +120,17 @@ impl System {
             Deed::Report(lease, report) => Ok((run.report(lease, report, now_ms, settings)?, Grant::Nothing)),
             Deed::Expire => Ok((run.expire(now_ms, settings)?, Grant::Nothing)),
             Deed::Cancel => self.cancel(run),
+        }
+    }
+
+    /// The run as its taker sees it, who may be blind to its deadline.
+    fn as_taken(&self, run: &Run) -> Run {
+        match &run.state {
+            State::Scheduled(scheduled) if self.defect == Some(Defect::TakenPastDeadline) => {
+                let state = State::Scheduled(Scheduled { deadline_at_ms: None, ..scheduled.clone() });
+                Run { state, ..run.clone() }
+            }
+            _ => run.clone(),
         }
     }
 

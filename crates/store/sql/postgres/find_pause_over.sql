@@ -3,6 +3,7 @@ select number, id, tenant_id, job_id, revision, queue, params, mode, triggered_b
     state, epoch, executor, due_at_ms, submits, attempt, worker, deadline_at_ms, finished_at_ms, verdict, error, cancel, beside
 from trueup.runs
 where state = 'scheduling' and executor is null and due_at_ms <= $1
+    and (deadline_at_ms is null or deadline_at_ms > $1)
 order by checked_at_ms, number
 limit $2
 for update skip locked

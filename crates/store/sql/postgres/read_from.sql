@@ -1,6 +1,6 @@
-select p.position, event_id, tenant_id, run_id, type, source, time, data, causation_id, traceparent, extensions, details, stamped_here
+select p.position, event_id, e.tenant_id, run_id, type, source, time, data, causation_id, traceparent, extensions, details, stamped_here
 from trueup.event_positions as p
 join trueup.events as e using (event_id)
-where p.position > $1 and ($2::text is null or tenant_id = $2)
+where p.position > $1
 order by p.position
-limit $3
+limit $2

@@ -1,7 +1,6 @@
--- The first condition is the index's own, word for word, without which SQLite could not use it.
 select number, id, tenant_id, job_id, revision, queue, params, mode, triggered_by, requested_at_ms, deadline_ms, retries,
     state, epoch, executor, due_at_ms, submits, attempt, worker, deadline_at_ms, finished_at_ms, verdict, error, cancel, beside
-from runs indexed by runs_due
-where (state = 'scheduling' or state = 'scheduled' or state = 'running') and state = 'scheduling' and executor is not null and (due_at_ms <= ?1 or executor = ?2)
+from runs indexed by runs_claimed
+where state = 'scheduling' and executor is not null and (due_at_ms <= ?1 or executor = ?2)
 order by checked_at_ms, number
 limit ?3

@@ -1,3 +1,2 @@
 insert into tenants (id, name)
 values (?1, ?2)
-on conflict (name) do nothing

@@ -1,5 +1,5 @@
 select position, event_id, tenant_id, run_id, type, source, time, data, causation_id, traceparent, extensions, details, stamped_here
-from events
-where position > ?1 and tenant_id = ?2
+from events indexed by events_of_a_tenant
+where tenant_id = ?2 and position > ?1
 order by position
 limit ?3

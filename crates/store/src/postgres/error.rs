@@ -31,6 +31,7 @@ fn kind(code: &str, constraint: Option<&str>, problem: String, doing: &'static s
     match code {
         // A run that was told to have ended twice is no race.
         "23505" if constraint == Some("one_end_is_told") => StoreError::Failed { doing, problem },
+        "23505" if constraint == Some("events_pkey") => StoreError::EventIdTaken { doing },
         // Two made the same thing at once: whoever tries again finds it made.
         "23505" | "40001" | "40P01" | "55P03" => StoreError::Contended { doing },
         "53100" => StoreError::Full { doing, problem },
@@ -55,6 +56,7 @@ mod tests {
             ("55P03", None, "Contended"),
             ("23505", Some("jobs_tenant_id_name_key"), "Contended"),
             ("23505", Some("one_end_is_told"), "Failed"),
+            ("23505", Some("events_pkey"), "EventIdTaken"),
             ("53100", None, "Full"),
             ("53200", None, "Away"),
             ("53300", None, "Away"),

@@ -1,24 +1,33 @@
 //! Hears what other processes have committed.
 
-use std::future::poll_fn;
+use std::future::{pending, poll_fn};
+use std::pin::pin;
 use std::time::Duration;
 
-use futures_util::future::join;
+use futures_util::future::select;
+use tokio::time::{Instant, sleep, timeout};
 use tokio_postgres::{AsyncMessage, Client, Config, Connection, NoTls, Socket, tls::NoTlsStream};
 
+use super::pool::PATIENCE;
 use super::sequencer::Sequencer;
 
-/// How long to wait before a connection that was lost is made again.
-const PAUSE: Duration = Duration::from_millis(100);
+/// The pause before a connection that was lost early is made again; it doubles while they are.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+/// The longest pause, and how long a connection has to last to be made again at once.
+const PAUSE_MAX: Duration = Duration::from_secs(5);
 
 /// Listens until it is stopped, on a connection of its own.
 pub(crate) async fn listen(config: &Config, sequencer: &Sequencer) {
+    let mut pause = Duration::ZERO;
     loop {
-        // That the server is away is for the verbs to report.
-        if let Ok((client, connection)) = config.connect(NoTls).await {
+        sleep(pause).await;
+        let begun = Instant::now();
+        // That the server is away, or does not answer, is for the verbs to report.
+        if let Ok(Ok((client, connection))) = timeout(PATIENCE, config.connect(NoTls)).await {
             follow(&client, connection, sequencer).await;
         }
-        tokio::time::sleep(PAUSE).await;
+        let has_lasted = begun.elapsed() >= PAUSE_MAX;
+        pause = if has_lasted { Duration::ZERO } else { (pause * 2).clamp(FIRST_PAUSE, PAUSE_MAX) };
     }
 }
 
@@ -35,11 +44,39 @@ async fn follow(client: &Client, mut connection: Connection<Socket, NoTlsStream>
         }
     };
     let start = async {
-        if client.batch_execute("listen trueup_changed; listen trueup_committed").await.is_ok() {
+        let listen = client.batch_execute("listen trueup_changed; listen trueup_committed");
+        if let Ok(Ok(())) = timeout(PATIENCE, listen).await {
             // What was said before it listened is lost.
             sequencer.wake();
             sequencer.tell_change();
+            pending::<()>().await;
         }
     };
-    join(hear, start).await;
+    select(pin!(hear), pin!(start)).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_does_not_answer_is_called_again() {
+        let server = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let mut config = Config::new();
+        config.host("127.0.0.1").port(server.local_addr().unwrap().port()).user("ann");
+        let calls = async {
+            let mut silent = Vec::new();
+            while silent.len() < 3 {
+                silent.push(server.accept().await.unwrap());
+            }
+        };
+        let sequencer = Sequencer::default();
+        let calls = timeout(10 * PATIENCE, calls);
+        match select(pin!(calls), pin!(listen(&config, &sequencer))).await {
+            futures_util::future::Either::Left((called, _)) => called.expect("it calls again"),
+            futures_util::future::Either::Right(((), _)) => unreachable!("it listens for ever"),
+        }
+    }
 }

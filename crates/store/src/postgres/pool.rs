@@ -14,6 +14,8 @@ use crate::error::StoreError;
 
 /// How many connections one store opens, listening aside.
 const SIZE: usize = 16;
+/// How many of them are kept back for heartbeats, reports and the sequencer, which never wait behind those that wait for a queue.
+const KEPT_BACK: usize = 4;
 /// How long anything may take before the server counts as away.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -27,6 +29,8 @@ pub(crate) struct Pool {
     config: Config,
     idle: Mutex<Vec<Connection>>,
     permits: Arc<Semaphore>,
+    /// What those that are not urgent need as well.
+    common: Arc<Semaphore>,
 }
 
 /// An open connection, with every statement prepared.
@@ -41,26 +45,39 @@ pub(crate) struct Connection {
 #[derive(Debug)]
 pub(crate) struct Lent {
     pub(crate) connection: Connection,
-    _permit: OwnedSemaphorePermit,
+    _permits: (OwnedSemaphorePermit, Option<OwnedSemaphorePermit>),
 }
 
 impl Pool {
     pub(crate) fn new(config: Config) -> Self {
-        Self { config, idle: Mutex::default(), permits: Arc::new(Semaphore::new(SIZE)) }
+        let permits = |count| Arc::new(Semaphore::new(count));
+        Self { config, idle: Mutex::default(), permits: permits(SIZE), common: permits(SIZE - KEPT_BACK) }
     }
 
     /// Lends a connection for one transaction, or a few reads.
     pub(crate) async fn lend(&self, doing: &'static str) -> Result<Lent, StoreError> {
-        let away = |problem: &str| StoreError::Away { doing, problem: problem.to_owned() };
-        let permit = timeout(PATIENCE, self.permits.clone().acquire_owned()).await;
-        let permit = permit.map_err(|_| away("all connections are in use"))?;
-        let permit = permit.map_err(|_| away("the store is closed"))?;
+        let common = permit(&self.common, doing).await?;
+        self.lend_with(Some(common), doing).await
+    }
+
+    /// Lends a connection to what must not wait; those that are kept back will do.
+    pub(crate) async fn lend_at_once(&self, doing: &'static str) -> Result<Lent, StoreError> {
+        self.lend_with(None, doing).await
+    }
+
+    async fn lend_with(
+        &self,
+        common: Option<OwnedSemaphorePermit>,
+        doing: &'static str,
+    ) -> Result<Lent, StoreError> {
+        let permits = (permit(&self.permits, doing).await?, common);
         if let Some(connection) = self.idle_one() {
-            return Ok(Lent { connection, _permit: permit });
+            return Ok(Lent { connection, _permits: permits });
         }
+        let no_answer = || StoreError::Away { doing, problem: "no answer".to_owned() };
         let connected = timeout(PATIENCE, Connection::open(&self.config)).await;
-        let connection = connected.map_err(|_| away("no answer"))?.map_err(|error| failed(&error, doing))?;
-        Ok(Lent { connection, _permit: permit })
+        let connection = connected.map_err(|_| no_answer())?.map_err(|error| failed(&error, doing))?;
+        Ok(Lent { connection, _permits: permits })
     }
 
     /// Takes a connection back that is in no transaction.
@@ -70,6 +87,7 @@ impl Pool {
 
     /// Closes the connections that nobody uses, and waits until they are.
     pub(crate) async fn close(&self) {
+        self.common.close();
         self.permits.close();
         let idle = std::mem::take(&mut *self.idle());
         for Connection { client, driver, .. } in idle {
@@ -98,6 +116,13 @@ impl Connection {
         let sql = Statements::prepare(&client).await?;
         Ok(Self { client, sql, driver })
     }
+}
+
+/// Waits for the right to use a connection.
+async fn permit(permits: &Arc<Semaphore>, doing: &'static str) -> Result<OwnedSemaphorePermit, StoreError> {
+    let away = |problem: &str| StoreError::Away { doing, problem: problem.to_owned() };
+    let permit = timeout(PATIENCE, Arc::clone(permits).acquire_owned()).await;
+    permit.map_err(|_| away("all connections are in use"))?.map_err(|_| away("the store is closed"))
 }
 
 /// Connects, and drives the connection until its client is dropped.

@@ -13,7 +13,7 @@ use super::statements::Statements;
 use crate::audit::{Audited, Head, Walk};
 use crate::error::StoreError;
 use crate::place::Role;
-use crate::record::{Job, Pass, QueueLoad, Record, RunFilter};
+use crate::record::{Audit, Job, Pass, QueueLoad, Record, RunFilter};
 
 const READING: &str = "reading the store";
 /// How many audit entries are fetched at a time.
@@ -28,8 +28,12 @@ impl Postgres {
     ) -> Result<Vec<Event>, StoreError> {
         self.number().await?;
         let (position, limit) = (at(position), i64::from(limit));
-        let tenant_id = tenant_id.map(|id| id.to_string());
-        let found = self.read(|sql| &sql.read_from, &[&position, &tenant_id, &limit]).await?;
+        let found = match tenant_id.map(|id| id.to_string()) {
+            None => self.read(|sql| &sql.read_from, &[&position, &limit]).await?,
+            Some(tenant_id) => {
+                self.read(|sql| &sql.read_from_of_tenant, &[&position, &tenant_id, &limit]).await?
+            }
+        };
         found.iter().map(rows::event).collect()
     }
 
@@ -92,8 +96,20 @@ impl Postgres {
         self.read(|sql| &sql.queues, &[&tenant_id.to_string()]).await?.iter().map(rows::queue_load).collect()
     }
 
+    pub(crate) async fn audit(
+        &self,
+        after: u64,
+        tenant_id: Option<TenantId>,
+        limit: u32,
+    ) -> Result<Vec<Audit>, StoreError> {
+        self.link().await?;
+        let tenant_id = tenant_id.map(|id| id.to_string());
+        let found = self.read(|sql| &sql.audit_from, &[&at(after), &tenant_id, &i64::from(limit)]).await?;
+        found.iter().map(|row| rows::entry(row, 1).read(row.get(0))).collect()
+    }
+
     pub(crate) async fn verify_audit(&self, expected: Option<Head>) -> Result<Audited, StoreError> {
-        self.sequencer.catch_up(&self.pool).await?;
+        self.link().await?;
         let mut walk = Walk::new(expected);
         let mut after = 0_i64;
         loop {
@@ -109,6 +125,11 @@ impl Postgres {
         }
         let unlinked = self.read(|sql| &sql.unlinked, &[]).await?;
         Ok(walk.end(unlinked.first().map_or(0, |row| row.get::<_, i64>(0).cast_unsigned())))
+    }
+
+    /// Links what is there, unless it is only to be read.
+    async fn link(&self) -> Result<(), StoreError> {
+        if self.role == Role::Reader { Ok(()) } else { self.sequencer.catch_up(&self.pool).await }
     }
 
     /// Numbers what this store has written, so that whoever wrote it reads it; a command cannot count on a server that does.

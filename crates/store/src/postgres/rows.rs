@@ -13,6 +13,7 @@ use crate::audit;
 use crate::columns::{Columns, damaged, read};
 use crate::error::StoreError;
 use crate::record::{Job, JobDocument, Pass, QueueLoad, Record};
+use crate::tx::{Found, Unreadable};
 
 /// The text of a column of type `json`, which keeps it as it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,6 +69,11 @@ pub(crate) fn record(row: &Row) -> Result<Record, StoreError> {
         triggered_by: row.get(8),
         requested_at_ms: row.get(9),
     })
+}
+
+/// A run, or that its row makes no sense.
+pub(crate) fn found(row: &Row) -> Found {
+    record(row).map_err(|problem| Unreadable { number: row.get(0), problem })
 }
 
 /// An event, from its position and its columns.

@@ -5,16 +5,19 @@ use tokio_postgres::{Client, Config, Error};
 use super::error::failed;
 use super::pool::{PATIENCE, connect};
 use crate::error::StoreError;
+use crate::place::Role;
 
 const DOING: &str = "opening the store";
 /// The oldest server that will do, as it numbers itself.
 const OLDEST: i64 = 140_000;
 
 /// In order; the first is version 1. They only ever add, so that an older trueup works beside a newer one.
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 5] = [
     include_str!("../../migrations/postgres/0001_first.sql"),
     include_str!("../../migrations/postgres/0002_start_run.sql"),
-    include_str!("../../migrations/postgres/0003_tasks.sql"),
+    include_str!("../../migrations/postgres/0003_sweeps.sql"),
+    include_str!("../../migrations/postgres/0004_shapes.sql"),
+    include_str!("../../migrations/postgres/0005_tasks.sql"),
 ];
 const KNOWN: i64 = MIGRATIONS.len().cast_signed() as i64;
 
@@ -24,15 +27,15 @@ const LOCK: &str = include_str!("../../sql/postgres/schema/lock.sql");
 const VERSION: &str = include_str!("../../sql/postgres/schema/version.sql");
 const APPLIED: &str = include_str!("../../sql/postgres/schema/applied.sql");
 
-/// Makes the schema, or adds what is missing; several processes may do so at once.
-pub(crate) async fn migrate(config: &Config) -> Result<(), StoreError> {
+/// Makes the schema, or adds what is missing; several processes may do so at once. Who only reads has to find it whole.
+pub(crate) async fn open(config: &Config, role: Role) -> Result<(), StoreError> {
     let opened = async {
         let (client, driver) = connect(config).await.map_err(|error| failed(&error, DOING))?;
-        let migrated = catch_up(&client).await;
+        let opened = if role == Role::Reader { refuse_other(&client).await } else { catch_up(&client).await };
         drop(client);
         // A connection that ended in an error has ended as well.
         drop(driver.await);
-        migrated
+        opened
     };
     let away = StoreError::Away { doing: DOING, problem: "no answer".to_owned() };
     tokio::time::timeout(PATIENCE, opened).await.unwrap_or(Err(away))
@@ -44,6 +47,16 @@ async fn catch_up(client: &Client) -> Result<(), StoreError> {
         version = apply_next(client).await.map_err(|error| failed(&error, DOING))?;
     }
     if version > KNOWN { Err(StoreError::Newer { found: version, known: KNOWN }) } else { Ok(()) }
+}
+
+/// Refuses a schema that is not this version's.
+async fn refuse_other(client: &Client) -> Result<(), StoreError> {
+    match look(client).await? {
+        0 => Err(StoreError::NoStore { problem: "the database has no schema named trueup".to_owned() }),
+        found if found < KNOWN => Err(StoreError::Older { found, known: KNOWN }),
+        found if found > KNOWN => Err(StoreError::Newer { found, known: KNOWN }),
+        _ => Ok(()),
+    }
 }
 
 /// The version of the schema, 0 if there is none.

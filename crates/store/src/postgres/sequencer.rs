@@ -3,10 +3,10 @@
 //! A transaction writes its events to the inbox, whose numbers say nothing about who commits first. One sequencer at a time, under a lock, empties the inbox of
 //! what it sees there and appends that to the log. So whoever follows the log has passed nothing that appears later. Every store runs one.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-use futures_util::future::{join, try_join3, try_join5};
+use futures_util::future::{join, try_join, try_join3, try_join5};
 use tokio::sync::{Notify, watch};
 use tokio::time::{sleep, timeout};
 use tokio_postgres::{Error, Row};
@@ -32,6 +32,8 @@ pub(crate) struct Sequencer {
     /// Counts commits of this store, and how many of them are numbered.
     committed: AtomicU64,
     numbered: AtomicU64,
+    /// The last position that whoever waits for changes was told of.
+    told: AtomicI64,
     wake: Notify,
     changes: watch::Sender<u64>,
 }
@@ -76,15 +78,18 @@ impl Sequencer {
         loop {
             let committed = self.committed.load(Ordering::SeqCst);
             let has_committed = committed > self.numbered.load(Ordering::SeqCst);
-            let lent = pool.lend(DOING).await?;
+            let lent = pool.lend_at_once(DOING).await?;
             let turn = timeout(PATIENCE, turn(&lent.connection, has_committed)).await;
             let no_answer = || StoreError::Away { doing: DOING, problem: "no answer".to_owned() };
-            let done = turn.map_err(|_| no_answer())?.map_err(|error| failed(&error, DOING))?;
+            let Turn { seen, position } =
+                turn.map_err(|_| no_answer())?.map_err(|error| failed(&error, DOING))?;
             pool.give_back(lent);
-            if has_committed || done > 0 {
+            // Another sequencer may have numbered events, and its notification been lost.
+            let has_moved = self.told.fetch_max(position, Ordering::SeqCst) < position;
+            if has_committed || seen > 0 || has_moved {
                 self.tell_change();
             }
-            if done < LIMIT {
+            if seen < LIMIT {
                 self.numbered.fetch_max(committed, Ordering::SeqCst);
                 return Ok(());
             }
@@ -92,14 +97,26 @@ impl Sequencer {
     }
 }
 
-/// Takes one turn, and says how many events or entries it saw, whichever are more.
-async fn turn(connection: &Connection, has_committed: bool) -> Result<i64, Error> {
+/// What one turn found.
+struct Turn {
+    /// How many events or entries waited, whichever are more.
+    seen: i64,
+    /// The last position in the log.
+    position: i64,
+}
+
+/// Takes one turn.
+async fn turn(connection: &Connection, has_committed: bool) -> Result<Turn, Error> {
     let Connection { client, sql, .. } = connection;
     // The lock is a statement of its own, so that those after it see what the turn before has done.
-    let ((), _, events, entries, head) = try_join5(
+    let begin = try_join(
         client.batch_execute("begin isolation level read committed"),
         client.query(&sql.lock_sequencer, &[]),
+    );
+    let (_, events, position, entries, head) = try_join5(
+        begin,
         client.execute(&sql.number_events, &[&LIMIT]),
+        client.query_one(&sql.last_position, &[]),
         client.query(&sql.audit_after, &[&LIMIT]),
         client.query_opt(&sql.audit_head, &[]),
     )
@@ -116,7 +133,7 @@ async fn turn(connection: &Connection, has_committed: bool) -> Result<i64, Error
         if has_committed || seen > 0 { client.query(&sql.notify, &[]).await.map(drop) } else { Ok(()) }
     };
     try_join3(link, notify, client.batch_execute("commit")).await?;
-    Ok(seen)
+    Ok(Turn { seen, position: position.get(0) })
 }
 
 /// The links of entries, from the last one that there is.

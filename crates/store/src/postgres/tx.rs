@@ -13,10 +13,11 @@ use trueup_lifecycle::Line;
 use super::error::failed;
 use super::pool::Connection;
 use super::rows::{self, Json, key};
-use super::writes::{Writes, event_params};
+use super::statements::Statements;
+use super::writes::{Param, Writes, event_params};
 use crate::error::StoreError;
 use crate::record::{Entry, Job, Pass, Record};
-use crate::tx::{Move, Note, Revision, Search, Tx, WaitingLine};
+use crate::tx::{Found, Move, Note, Revision, Search, Tx, WaitingLine};
 
 /// Whatever the server's default is: verbs lock what they load, and need no more.
 const BEGIN: &str = "begin isolation level read committed";
@@ -129,22 +130,17 @@ impl Tx for PgTx<'_> {
         found.first().map(rows::record).transpose()
     }
 
-    async fn find(&mut self, search: Search, limit: u32) -> Result<Vec<Record>, StoreError> {
-        let (sql, limit) = (&self.connection.sql, i64::from(limit));
-        let found = match &search {
-            Search::Waiting { tenant_id, queue } => {
-                self.query(&sql.find_waiting, &[&tenant_id.to_string(), queue, &limit]).await?
-            }
-            Search::PauseOver { now_ms } => self.query(&sql.find_pause_over, &[now_ms, &limit]).await?,
-            Search::StaleClaims { now_ms, own } => {
-                self.query(&sql.find_stale_claims, &[now_ms, own, &limit]).await?
-            }
-            Search::HandedOff { before_ms } => self.query(&sql.find_handed_off, &[before_ms, &limit]).await?,
-            Search::ToTake => self.query(&sql.find_to_take, &[&limit]).await?,
-            Search::LeaseOut { now_ms } => self.query(&sql.find_lease_out, &[now_ms, &limit]).await?,
-            Search::Finished { before_ms } => self.query(&sql.find_finished, &[before_ms, &limit]).await?,
-        };
-        found.iter().map(rows::record).collect()
+    async fn find(&mut self, searches: &[(Search, u32)]) -> Result<Vec<Vec<Found>>, StoreError> {
+        self.flush().await?;
+        let (begin, Connection { client, sql, .. }) = (self.begin(), self.connection);
+        let answers = searches.iter().map(async |(search, limit)| {
+            let (statement, params) = query(sql, search, *limit);
+            let params: Vec<&(dyn ToSql + Sync)> = params.iter().map(|param| &**param as _).collect();
+            client.query(statement, &params).await
+        });
+        let sent = try_join(begin, try_join_all(answers)).await;
+        let ((), answers) = sent.map_err(|error| self.failed(&error))?;
+        Ok(answers.iter().map(|rows| rows.iter().map(rows::found).collect()).collect())
     }
 
     async fn lines(&mut self) -> Result<Vec<WaitingLine>, StoreError> {
@@ -152,9 +148,9 @@ impl Tx for PgTx<'_> {
         let asked = [(&sql.lock_lines, &[][..]), (&sql.lines, &[]), (&sql.now_ms, &[])];
         let [locked, lines, now] = self.query_all(asked).await?;
         self.now_ms = Some(number(&now));
-        let is_ours = |line: &Row| {
+        let is_open = |line: &Row| {
             let name = |row: &Row| (row.get::<_, String>(0), row.get::<_, String>(1));
-            locked.iter().any(|ours| name(ours) == name(line))
+            line.get::<_, Option<i64>>(2).is_none() || locked.iter().any(|ours| name(ours) == name(line))
         };
         let waiting_line = |row: &Row| {
             Ok(WaitingLine {
@@ -164,7 +160,7 @@ impl Tx for PgTx<'_> {
                 holding: row.get::<_, i64>(4).cast_unsigned(),
             })
         };
-        lines.iter().filter(|line| is_ours(line)).map(waiting_line).collect()
+        lines.iter().filter(|line| is_open(line)).map(waiting_line).collect()
     }
 
     async fn waiting(&mut self, tenant_id: TenantId, queue: &str, up_to: u32) -> Result<u64, StoreError> {
@@ -172,7 +168,11 @@ impl Tx for PgTx<'_> {
         let (tenant_id, up_to) = (tenant_id.to_string(), i64::from(up_to));
         let lock = (&sql.lock_waiting, &[&tenant_id as _, &queue as _][..]);
         let count = (&sql.waiting, &[&tenant_id as _, &queue as _, &up_to as _][..]);
-        let [_, counted] = self.query_all([lock, count]).await?;
+        let [_, counted] = self.query_all([lock, count]).await.map_err(|error| match error {
+            // It holds nothing that another could wait for, so that it has waited too long.
+            StoreError::Contended { .. } => StoreError::QueueBusy { queue: queue.to_owned() },
+            other => other,
+        })?;
         Ok(number(&counted).cast_unsigned())
     }
 
@@ -192,8 +192,12 @@ impl Tx for PgTx<'_> {
 
     async fn tenant(&mut self, id: TenantId, name: &str) -> Result<TenantId, StoreError> {
         let sql = &self.connection.sql;
-        let row = self.query(&sql.tenant, &[&id.to_string(), &name]).await?;
-        row.first().map_or(Ok(id), |row| rows::tenant_id(row, 0))
+        let mut found = self.query(&sql.tenant, &[&name]).await?;
+        if found.is_empty() {
+            self.query(&sql.insert_tenant, &[&id.to_string(), &name]).await?;
+            found = self.query(&sql.tenant, &[&name]).await?;
+        }
+        found.first().map_or(Ok(id), |row| rows::tenant_id(row, 0))
     }
 
     async fn job(&mut self, tenant_id: TenantId, name: &str) -> Result<Option<Job>, StoreError> {
@@ -281,6 +285,25 @@ impl Tx for PgTx<'_> {
     async fn audit(&mut self, entry: &Entry) -> Result<(), StoreError> {
         self.writes.audit(entry);
         Ok(())
+    }
+}
+
+/// What finds the runs of a search.
+fn query<'a>(sql: &'a Statements, search: &'a Search, limit: u32) -> (&'a Statement, Vec<Param<'a>>) {
+    let limit: Param<'_> = Box::new(i64::from(limit));
+    match search {
+        Search::Waiting { tenant_id, queue } => {
+            (&sql.find_waiting, vec![Box::new(tenant_id.to_string()), Box::new(queue), limit])
+        }
+        Search::PauseOver { now_ms } => (&sql.find_pause_over, vec![Box::new(now_ms), limit]),
+        Search::StaleClaims { now_ms, own } => {
+            (&sql.find_stale_claims, vec![Box::new(now_ms), Box::new(own), limit])
+        }
+        Search::HandedOff { before_ms } => (&sql.find_handed_off, vec![Box::new(before_ms), limit]),
+        Search::ToTake { now_ms } => (&sql.find_to_take, vec![Box::new(now_ms), limit]),
+        Search::Overdue { now_ms } => (&sql.find_overdue, vec![Box::new(now_ms), limit]),
+        Search::LeaseOut { now_ms } => (&sql.find_lease_out, vec![Box::new(now_ms), limit]),
+        Search::Finished { before_ms } => (&sql.find_finished, vec![Box::new(before_ms), limit]),
     }
 }
 

@@ -159,7 +159,7 @@ fn entry_params(entries: &[Entry]) -> Vec<Param<'_>> {
         column(entries, |entry| entry.at_ms),
         column(entries, |entry| entry.tenant_id.to_string()),
         column(entries, |entry| &entry.actor),
-        column(entries, |entry| entry.action),
+        column(entries, |entry| entry.action.as_ref()),
         column(entries, |entry| &entry.subject),
         column(entries, |entry| Json(entry.detail.to_string())),
     ]

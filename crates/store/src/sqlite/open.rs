@@ -24,8 +24,14 @@ const STATEMENTS_MAX: usize = 64;
 const LOG_PAGES: i32 = 4_000;
 const DOING: &str = "opening the store";
 
-/// Opens what was found for writing, makes it a store if it is new, and takes a number for the ids of events.
-pub(crate) fn open(path: &Path, found: Found, depth: Depth) -> Result<(Connection, u16), StoreError> {
+/// Opens what was found for writing, makes it a store if it is new, and takes a number for the ids of events; a server also says what the events of SQL users name
+/// as their source.
+pub(crate) fn open(
+    path: &Path,
+    found: Found,
+    depth: Depth,
+    source: Option<&str>,
+) -> Result<(Connection, u16), StoreError> {
     let error = |error| kind(&error, DOING);
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -38,7 +44,7 @@ pub(crate) fn open(path: &Path, found: Found, depth: Depth) -> Result<(Connectio
     }
     log_writes(&connection)?;
     migrate::migrate(&mut connection)?;
-    let node = connection.query_row(sql::TAKE_NODE, [], |row| row.get(0)).map_err(error)?;
+    let node = connection.query_row(sql::TAKE_NODE, [source], |row| row.get(0)).map_err(error)?;
     Ok((connection, node))
 }
 

@@ -19,11 +19,26 @@ pub(crate) struct Readers {
     path: Arc<PathBuf>,
     idle: Arc<Mutex<Vec<Connection>>>,
     places: Arc<Semaphore>,
+    /// Whether there is no writer of this process that tidies up the log of writes at the end.
+    is_alone: bool,
 }
 
 impl Readers {
-    pub(crate) fn new(path: PathBuf) -> Self {
-        Self { path: Arc::new(path), idle: Arc::default(), places: Arc::new(Semaphore::new(READERS_MAX)) }
+    pub(crate) fn beside_a_writer(path: PathBuf) -> Self {
+        let places = Arc::new(Semaphore::new(READERS_MAX));
+        Self { path: Arc::new(path), idle: Arc::default(), places, is_alone: false }
+    }
+
+    pub(crate) fn alone(path: PathBuf) -> Self {
+        Self { is_alone: true, ..Self::beside_a_writer(path) }
+    }
+
+    /// Asks something of the file before anything is read from it.
+    pub(crate) fn check(
+        &self,
+        ask: impl FnOnce(&Connection) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        ask(&self.connection().map_err(|error| kind(&error, "opening the store"))?)
     }
 
     /// Reads on a thread that may block, and sees all of it as of one moment.
@@ -50,9 +65,16 @@ impl Readers {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         idle.map_or_else(
             || {
-                let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+                // Whoever is alone has to be able to remove the files beside the store that SQLite makes for readers, too.
+                let access = if self.is_alone {
+                    OpenFlags::SQLITE_OPEN_READ_WRITE
+                } else {
+                    OpenFlags::SQLITE_OPEN_READ_ONLY
+                };
+                let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
                 let mut connection = Connection::open_with_flags(&*self.path, flags)?;
                 super::open::tune(&mut connection)?;
+                connection.pragma_update(None, "query_only", true)?;
                 Ok(connection)
             },
             Ok,

@@ -14,7 +14,7 @@ use crate::audit;
 use crate::columns::{Columns, damaged, json, read};
 use crate::error::StoreError;
 use crate::record::{Job, JobDocument, Pass, QueueLoad, Record};
-use crate::tx::WaitingLine;
+use crate::tx::{Found, Unreadable, WaitingLine};
 
 /// Something that a row holds, or why it cannot be read.
 pub(crate) type Loaded<T> = Result<T, Unread>;
@@ -127,6 +127,15 @@ pub(crate) fn queue_load(row: &Row<'_>) -> Loaded<QueueLoad> {
         scheduled: number(4)?,
         running: number(5)?,
     })
+}
+
+/// Reads a run, or says that its row makes no sense.
+pub(crate) fn found(row: &Row<'_>) -> Loaded<Found> {
+    match record(row).map_err(|unread| unread.while_doing("reading a run")) {
+        Ok(record) => Ok(Ok(record)),
+        Err(problem @ StoreError::Damaged { .. }) => Ok(Err(Unreadable { number: row.get(0)?, problem })),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Reads an event from the columns that every statement about events selects.

@@ -13,6 +13,7 @@ macro_rules! statements {
 statements! {
     AUDIT_AFTER = "audit_after",
     AUDIT_CHAIN = "audit_chain",
+    AUDIT_FROM = "audit_from",
     AUDIT_HEAD = "audit_head",
     CHECKED = "checked",
     EVENT = "event",
@@ -20,6 +21,7 @@ statements! {
     FIND_FINISHED = "find_finished",
     FIND_HANDED_OFF = "find_handed_off",
     FIND_LEASE_OUT = "find_lease_out",
+    FIND_OVERDUE = "find_overdue",
     FIND_PAUSE_OVER = "find_pause_over",
     FIND_STALE_CLAIMS = "find_stale_claims",
     FIND_TO_TAKE = "find_to_take",
@@ -98,10 +100,11 @@ mod tests {
             ("write_run", "USING INDEX sqlite_autoindex_runs_1"),
             ("checked", "USING INDEX sqlite_autoindex_runs_1"),
             ("find_waiting", "USING INDEX runs_waiting"),
-            ("find_pause_over", "USING INDEX runs_due"),
-            ("find_stale_claims", "USING INDEX runs_due"),
-            ("find_handed_off", "USING INDEX runs_due"),
-            ("find_lease_out", "USING INDEX runs_due"),
+            ("find_pause_over", "USING INDEX runs_pausing"),
+            ("find_stale_claims", "USING INDEX runs_claimed"),
+            ("find_handed_off", "USING INDEX runs_handed_off"),
+            ("find_lease_out", "USING INDEX runs_leased"),
+            ("find_overdue", "USING INDEX runs_retried"),
             ("find_to_take", "USING INDEX runs_to_take"),
             ("find_finished", "USING INDEX runs_finished"),
             ("to_stop", "USING INDEX runs_due"),
@@ -111,7 +114,9 @@ mod tests {
             ("runs_of_job", "USING INDEX runs_of_a_job"),
             ("events_of_run", "USING INDEX events_of_a_run"),
             ("read_from", "USING INTEGER PRIMARY KEY"),
+            ("read_from_of_tenant", "USING INDEX events_of_a_tenant"),
             ("audit_after", "USING INTEGER PRIMARY KEY"),
+            ("audit_from", "audit_chain USING INTEGER PRIMARY KEY"),
         ];
         let connection = migrated();
         for (name, index) in table {

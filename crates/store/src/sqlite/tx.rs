@@ -1,7 +1,7 @@
 //! What a verb can do in its transaction, in SQLite's SQL.
 
-use rusqlite::{Connection, ErrorCode, params};
-use trueup_events::{Event, RunId, TenantId};
+use rusqlite::{Connection, ErrorCode, ToSql, params};
+use trueup_events::{Event, EventId, RunId, TenantId};
 use trueup_lifecycle::Line;
 
 use super::error::kind;
@@ -10,7 +10,7 @@ use super::sql;
 use crate::columns::{Columns, json};
 use crate::error::StoreError;
 use crate::record::{Entry, Job, Pass, Record};
-use crate::tx::{Move, Note, Revision, Search, Tx, WaitingLine};
+use crate::tx::{Found, Move, Note, Revision, Search, Tx, WaitingLine};
 
 /// The writer's transaction, for the time of one verb; it never waits.
 pub(crate) struct SqliteTx<'a> {
@@ -56,8 +56,20 @@ impl SqliteTx<'_> {
     }
 
     fn tell(&self, note: &Note) -> Result<(), StoreError> {
-        self.log(&note.events)?;
+        note.events.iter().try_for_each(|event| match rows::insert_event(self.connection, event) {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
+                match self.logged(event.event_id)? {
+                    Some(_) => Err(StoreError::EventIdTaken { doing: self.doing }),
+                    None => Err(kind(&error, self.doing)),
+                }
+            }
+            added => added.map_err(|error| kind(&error, self.doing)),
+        })?;
         self.enter(&note.entry)
+    }
+
+    fn logged(&self, id: EventId) -> Result<Option<Event>, StoreError> {
+        self.ask(|connection| rows::first(connection, sql::EVENT, [id.get().cast_signed()], rows::event))
     }
 
     fn log(&self, events: &[Event]) -> Result<(), StoreError> {
@@ -71,12 +83,9 @@ impl SqliteTx<'_> {
 
     /// Lets an event pass that could not be added because it is in the log already.
     fn repeated(&self, event: &Event, error: &rusqlite::Error) -> Result<(), StoreError> {
-        let id = event.event_id;
-        let before = self
-            .ask(|connection| rows::first(connection, sql::EVENT, [id.get().cast_signed()], rows::event))?;
-        match before {
+        match self.logged(event.event_id)? {
             Some(before) if before.says_the_same(event) => Ok(()),
-            Some(_) => Err(StoreError::EventDiffers(id)),
+            Some(_) => Err(StoreError::EventDiffers(event.event_id)),
             None => Err(kind(error, self.doing)),
         }
     }
@@ -96,6 +105,26 @@ impl SqliteTx<'_> {
     }
 }
 
+impl SqliteTx<'_> {
+    fn search(&self, search: &Search, limit: u32) -> Result<Vec<Found>, StoreError> {
+        self.ask(|connection| {
+            let find = |statement, of: &[&dyn ToSql]| rows::all(connection, statement, of, rows::found);
+            match search {
+                Search::Waiting { tenant_id, queue } => {
+                    find(sql::FIND_WAITING, &[&tenant_id.to_string(), queue, &limit])
+                }
+                Search::PauseOver { now_ms } => find(sql::FIND_PAUSE_OVER, &[now_ms, &limit]),
+                Search::StaleClaims { now_ms, own } => find(sql::FIND_STALE_CLAIMS, &[now_ms, own, &limit]),
+                Search::HandedOff { before_ms } => find(sql::FIND_HANDED_OFF, &[before_ms, &limit]),
+                Search::ToTake { now_ms } => find(sql::FIND_TO_TAKE, &[now_ms, &limit]),
+                Search::Overdue { now_ms } => find(sql::FIND_OVERDUE, &[now_ms, &limit]),
+                Search::LeaseOut { now_ms } => find(sql::FIND_LEASE_OUT, &[now_ms, &limit]),
+                Search::Finished { before_ms } => find(sql::FIND_FINISHED, &[before_ms, &limit]),
+            }
+        })
+    }
+}
+
 impl Tx for SqliteTx<'_> {
     async fn now_ms(&mut self) -> Result<i64, StoreError> {
         self.ask(|connection| Ok(connection.prepare_cached(sql::NOW_MS)?.query_row([], |row| row.get(0))?))
@@ -105,29 +134,8 @@ impl Tx for SqliteTx<'_> {
         self.ask(|connection| rows::first(connection, sql::RUN, [id.to_string()], rows::record))
     }
 
-    async fn find(&mut self, search: Search, limit: u32) -> Result<Vec<Record>, StoreError> {
-        self.ask(|connection| match search {
-            Search::Waiting { tenant_id, queue } => {
-                let of = params![tenant_id.to_string(), queue, limit];
-                rows::all(connection, sql::FIND_WAITING, of, rows::record)
-            }
-            Search::PauseOver { now_ms } => {
-                rows::all(connection, sql::FIND_PAUSE_OVER, params![now_ms, limit], rows::record)
-            }
-            Search::StaleClaims { now_ms, own } => {
-                rows::all(connection, sql::FIND_STALE_CLAIMS, params![now_ms, own, limit], rows::record)
-            }
-            Search::HandedOff { before_ms } => {
-                rows::all(connection, sql::FIND_HANDED_OFF, params![before_ms, limit], rows::record)
-            }
-            Search::ToTake => rows::all(connection, sql::FIND_TO_TAKE, [limit], rows::record),
-            Search::LeaseOut { now_ms } => {
-                rows::all(connection, sql::FIND_LEASE_OUT, params![now_ms, limit], rows::record)
-            }
-            Search::Finished { before_ms } => {
-                rows::all(connection, sql::FIND_FINISHED, params![before_ms, limit], rows::record)
-            }
-        })
+    async fn find(&mut self, searches: &[(Search, u32)]) -> Result<Vec<Vec<Found>>, StoreError> {
+        searches.iter().map(|(search, limit)| self.search(search, *limit)).collect()
     }
 
     async fn lines(&mut self) -> Result<Vec<WaitingLine>, StoreError> {
@@ -154,9 +162,11 @@ impl Tx for SqliteTx<'_> {
 
     async fn tenant(&mut self, id: TenantId, name: &str) -> Result<TenantId, StoreError> {
         self.ask(|connection| {
+            if let Some(tenant) = rows::first(connection, sql::TENANT, [name], rows::tenant)? {
+                return Ok(tenant);
+            }
             connection.prepare_cached(sql::INSERT_TENANT)?.execute(params![id.to_string(), name])?;
-            let tenant = rows::first(connection, sql::TENANT, [name], rows::tenant)?;
-            Ok(tenant.unwrap_or(id))
+            Ok(id)
         })
     }
 

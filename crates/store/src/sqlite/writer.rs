@@ -25,6 +25,8 @@ use crate::tx::Verb;
 const GROUP_MAX: usize = 256;
 /// How many verbs may wait for the writer; who asks for more waits for room.
 const QUEUE_MAX: usize = 4 * GROUP_MAX;
+/// How often a verb is tried when the ids of its events are taken.
+const ATTEMPTS: u32 = 5;
 /// How often the writer looks whether another process has written.
 const LOOK_INTERVAL: Duration = Duration::from_millis(250);
 
@@ -192,18 +194,31 @@ impl Pen {
             .map_err(|unread| unread.while_doing("committing"))
     }
 
-    /// Runs one verb, and undoes it when it fails; an error is one of the whole transaction.
+    /// Runs one verb, and once more with other ids for its events should those be taken; an error is one of the whole transaction.
     fn apply(&mut self, question: &mut dyn Asked) -> Result<(), StoreError> {
+        for _ in 1..ATTEMPTS {
+            match self.attempt(question)? {
+                Some(StoreError::EventIdTaken { .. }) => self.context.skip_event_ids(),
+                _ => return Ok(()),
+            }
+        }
+        self.attempt(question).map(drop)
+    }
+
+    /// Runs one verb, and undoes it when it fails, which it then says.
+    fn attempt(&mut self, question: &mut dyn Asked) -> Result<Option<StoreError>, StoreError> {
         let error = |error| kind(&error, "marking where a verb begins and ends");
         self.run("savepoint verb").map_err(error)?;
-        if let Err(failure) = question.apply(&mut self.connection, &self.context) {
+        let failure = question.apply(&mut self.connection, &self.context).err();
+        if let Some(failure) = &failure {
             if self.connection.is_autocommit() {
                 // SQLite has undone the whole transaction, as it may when the disk is full.
-                return Err(failure);
+                return Err(failure.clone());
             }
             self.run("rollback to verb").map_err(error)?;
         }
-        self.run("release verb").map_err(error)
+        self.run("release verb").map_err(error)?;
+        Ok(failure)
     }
 
     /// Notices what other processes have committed.
@@ -245,7 +260,7 @@ mod tests {
     /// Makes a store in which a writer may use so many pages more, and a job to trigger.
     async fn start(path: &std::path::Path, more: Option<i64>) -> (Writer, TenantId) {
         let found = inspect(path, Depth::Pages).unwrap();
-        let (connection, node) = open(path, found, Depth::Pages).unwrap();
+        let (connection, node) = open(path, found, Depth::Pages, None).unwrap();
         let context = Arc::new(Context::new(Options::default(), node));
         if let Some(more) = more {
             let pages: i64 = connection.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();

@@ -18,6 +18,7 @@ pub(crate) struct Tell {
 impl Verb for Tell {
     type Output = Option<Cancel>;
     const DOING: &'static str = "telling how a run goes on";
+    const IS_URGENT: bool = true;
 
     async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<Option<Cancel>, StoreError> {
         let record = existing(tx, self.lease.run_id()).await?;
@@ -25,7 +26,7 @@ impl Verb for Tell {
         let change = record
             .run
             .heartbeat(&self.lease, now_ms, context.settings())
-            .map_err(|refusal| refused(refusal, context))?;
+            .map_err(|refusal| refused(refusal, self.lease.run_id(), self.lease.worker(), context))?;
         let cancel = change.run.cancel.clone();
         let event = |(time, payload): &(Time, Payload)| -> Event {
             context.event(&record.run.ids, payload, time.clone(), now_ms)
@@ -44,6 +45,7 @@ pub(crate) struct HandBack {
 impl Verb for HandBack {
     type Output = Record;
     const DOING: &'static str = "handing a run back";
+    const IS_URGENT: bool = true;
 
     async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<Record, StoreError> {
         let deed = Deed { actor: self.lease.worker(), action: "hand_back" };

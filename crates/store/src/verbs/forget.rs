@@ -2,6 +2,7 @@
 
 use trueup_events::RunId;
 
+use super::find::find;
 use super::now_ms;
 use crate::context::Context;
 use crate::error::StoreError;
@@ -20,7 +21,7 @@ impl Verb for SweepFinished {
 
     async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<Vec<Record>, StoreError> {
         let before_ms = now_ms(tx, context).await?.saturating_sub(self.retention_ms);
-        tx.find(Search::Finished { before_ms }, self.limit).await
+        find(tx, context, Search::Finished { before_ms }, self.limit).await
     }
 }
 

@@ -51,7 +51,7 @@ impl Verb for SetLine {
             at_ms,
             tenant_id: self.tenant_id,
             actor: self.by.clone(),
-            action: "set_queue",
+            action: "set_queue".into(),
             subject: self.queue.clone(),
             detail: json!({ "max_running": max_running, "max_waiting": max_waiting }),
         })
@@ -95,7 +95,7 @@ impl Verb for SaveJob {
             at_ms: saved_at_ms,
             tenant_id: self.tenant_id,
             actor: self.by.clone(),
-            action: "save_job",
+            action: "save_job".into(),
             subject: job_id.to_string(),
             detail: json!({ "name": name, "revision": number }),
         })

@@ -1,13 +1,14 @@
 //! Claiming and taking one run alone, for who executes nothing but what it asked for.
 
 use trueup_events::RunId;
-use trueup_lifecycle::State;
+use trueup_lifecycle::{Run, State};
 
-use super::{existing, granted, now_ms};
+use super::find::find;
+use super::{change_each, existing, now_ms};
 use crate::context::Context;
 use crate::error::StoreError;
-use crate::record::{Claimed, Record, Taken};
-use crate::tx::{Deed, Move, Search, Tx, Verb};
+use crate::record::{Claimed, Taken};
+use crate::tx::{Deed, Tx, Verb, WaitingLine};
 
 /// Claims a run if its turn has come.
 pub(crate) struct ClaimRun {
@@ -17,22 +18,21 @@ pub(crate) struct ClaimRun {
 
 impl ClaimRun {
     /// Whether there is room for it in its queue, and for all that wait before it.
-    async fn has_room<T: Tx>(&self, tx: &mut T) -> Result<bool, StoreError> {
+    async fn has_room<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<bool, StoreError> {
         let lines = tx.lines().await?;
         let record = existing(tx, self.run_id).await?;
         if !matches!(record.run.state, State::Requested) {
             return Ok(true);
         }
-        let is_its = |line: &&crate::tx::WaitingLine| {
-            line.tenant_id == record.run.ids.tenant_id && line.queue == record.queue
-        };
-        let Some(line) = lines.iter().find(is_its) else { return Ok(false) };
+        let is_its =
+            |line: &WaitingLine| line.tenant_id == record.run.ids.tenant_id && line.queue == record.queue;
+        let Some(line) = lines.into_iter().find(is_its) else { return Ok(false) };
         if line.line.max_running.is_none() {
             return Ok(true);
         }
-        let room = line.line.room(line.holding).try_into().unwrap_or(u32::MAX);
-        let search = Search::Waiting { tenant_id: line.tenant_id, queue: line.queue.clone() };
-        Ok(tx.find(search, room).await?.iter().any(|waiting| waiting.id() == self.run_id))
+        let Some((search, room)) = line.search(u32::MAX) else { return Ok(false) };
+        let next = find(tx, context, search, room).await?;
+        Ok(next.iter().any(|waiting| waiting.id() == self.run_id))
     }
 }
 
@@ -41,18 +41,18 @@ impl Verb for ClaimRun {
     const DOING: &'static str = "claiming a run";
 
     async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<Option<Claimed>, StoreError> {
-        if !self.has_room(tx).await? {
+        if !self.has_room(tx, context).await? {
             return Ok(None);
         }
         let record = existing(tx, self.run_id).await?;
+        if !matches!(record.run.state, State::Requested | State::Scheduling(_)) {
+            return Ok(None);
+        }
         let now_ms = now_ms(tx, context).await?;
         let deed = Deed { actor: &self.executor, action: "claim" };
-        let Ok((change, claim)) = record.run.claim(&self.executor, now_ms, context.settings()) else {
-            return Ok(None);
-        };
-        let run = change.run.clone();
-        tx.write(&[Move::new(&record.run, change, context, deed, now_ms)]).await?;
-        Ok(Some(Claimed { claim, record: Record { run, ..record } }))
+        let claim = |run: &Run| run.claim(&self.executor, now_ms, context.settings());
+        let claimed = change_each(tx, context, vec![record], deed, now_ms, claim).await?;
+        Ok(claimed.into_iter().next().map(|(claim, record)| Claimed { claim, record }))
     }
 }
 
@@ -73,10 +73,8 @@ impl Verb for TakeRun {
         }
         let now_ms = now_ms(tx, context).await?;
         let deed = Deed { actor: &self.worker, action: "take" };
-        let answer = record.run.take(&self.worker, now_ms, context.settings());
-        let Some((change, lease)) = granted(answer, context) else { return Ok(None) };
-        let run = change.run.clone();
-        tx.write(&[Move::new(&record.run, change, context, deed, now_ms)]).await?;
-        Ok(Some(Taken { lease, record: Record { run, ..record } }))
+        let take = |run: &Run| run.take(&self.worker, now_ms, context.settings());
+        let taken = change_each(tx, context, vec![record], deed, now_ms, take).await?;
+        Ok(taken.into_iter().next().map(|(lease, record)| Taken { lease, record }))
     }
 }

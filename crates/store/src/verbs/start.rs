@@ -1,6 +1,6 @@
 //! Asking for a run.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use trueup_events::{Ids, RunId};
 use trueup_lifecycle::{Request, Run};
 
@@ -25,8 +25,10 @@ impl Verb for Trigger {
         let now_ms = now_ms(tx, context).await?;
         let job = tx.job(*tenant_id, name).await?;
         let job = job.ok_or_else(|| StoreError::NoSuchJob { name: name.clone() })?;
-        if let Some(Record { run, .. }) = asked_before {
-            let is_same = run.ids.tenant_id == *tenant_id && run.ids.job_id == job.id;
+        if let Some(Record { run, params: before, .. }) = asked_before {
+            let has_same_params =
+                serde_json::from_str::<Value>(&before).is_ok_and(|before| before == *params);
+            let is_same = run.ids.tenant_id == *tenant_id && run.ids.job_id == job.id && has_same_params;
             return if is_same { Ok(run_id) } else { Err(StoreError::RunDiffers(run_id)) };
         }
         let queue = &job.document.queue;
@@ -45,7 +47,7 @@ impl Verb for Trigger {
                 at_ms: now_ms,
                 tenant_id: *tenant_id,
                 actor: triggered_by.clone(),
-                action: "trigger",
+                action: "trigger".into(),
                 subject: ids.run_id.to_string(),
                 detail: json!({ "job": name, "revision": job.revision, "queue": queue }),
             },

@@ -1,13 +1,14 @@
 //! The executor's side: claiming runs and handing them off.
 
 use trueup_events::outcome::RunError;
-use trueup_lifecycle::Claim;
+use trueup_lifecycle::{Claim, Run};
 
-use super::{change, granted, now_ms};
+use super::find::{find, find_all};
+use super::{change, change_each, now_ms};
 use crate::context::Context;
 use crate::error::StoreError;
 use crate::record::{Claimed, Record};
-use crate::tx::{Deed, Move, Search, Tx, Verb};
+use crate::tx::{Deed, Search, Tx, Verb};
 
 pub(crate) struct ClaimForScheduling {
     pub(crate) executor: String,
@@ -19,29 +20,23 @@ impl Verb for ClaimForScheduling {
     const DOING: &'static str = "claiming runs";
 
     async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<Vec<Claimed>, StoreError> {
-        let lines = tx.lines().await?;
+        let mut lines = tx.lines().await?.into_iter();
         let now_ms = now_ms(tx, context).await?;
-        // Those that pause between submits hold a slot already, so they need no room.
-        let mut found = tx.find(Search::PauseOver { now_ms }, self.limit).await?;
+        // Those that pause between submits hold a slot already, so they need no room; the queue whose turn it is goes along, in one flight.
+        let mut searches = vec![(Search::PauseOver { now_ms }, self.limit)];
+        searches.extend(lines.next().and_then(|line| line.search(self.limit)));
+        let mut found = find_all(tx, context, &searches).await?;
         for line in lines {
             let left = self.limit.saturating_sub(found.len().try_into().unwrap_or(u32::MAX));
-            let room = line.line.room(line.holding).try_into().unwrap_or(u32::MAX).min(left);
-            if room > 0 {
-                let search = Search::Waiting { tenant_id: line.tenant_id, queue: line.queue };
-                found.extend(tx.find(search, room).await?);
+            if let Some((search, room)) = line.search(left) {
+                found.extend(find(tx, context, search, room).await?);
             }
         }
+        found.truncate(self.limit as usize);
         let deed = Deed { actor: &self.executor, action: "claim" };
-        let (mut moves, mut claimed) = (Vec::new(), Vec::new());
-        for record in found {
-            let answer = record.run.claim(&self.executor, now_ms, context.settings());
-            let Some((change, claim)) = granted(answer, context) else { continue };
-            let run = change.run.clone();
-            moves.push(Move::new(&record.run, change, context, deed, now_ms));
-            claimed.push(Claimed { claim, record: Record { run, ..record } });
-        }
-        tx.write(&moves).await?;
-        Ok(claimed)
+        let claim = |run: &Run| run.claim(&self.executor, now_ms, context.settings());
+        let claimed = change_each(tx, context, found, deed, now_ms, claim).await?;
+        Ok(claimed.into_iter().map(|(claim, record)| Claimed { claim, record }).collect())
     }
 }
 

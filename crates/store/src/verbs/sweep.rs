@@ -1,13 +1,14 @@
 //! What sweeps do with runs whose owner is silent.
 
 use trueup_events::RunId;
-use trueup_lifecycle::{Refusal, Run};
+use trueup_lifecycle::{Claim, Refusal, Run};
 
-use super::{change, existing, granted, now_ms};
+use super::find::find;
+use super::{change, change_each, existing, now_ms};
 use crate::context::Context;
 use crate::error::StoreError;
 use crate::record::{Claimed, Record};
-use crate::tx::{Deed, Move, Search, Tx, Verb};
+use crate::tx::{Deed, Search, Tx, Verb};
 
 pub(crate) struct SweepStaleClaims {
     pub(crate) executor: String,
@@ -24,32 +25,47 @@ impl Verb for SweepStaleClaims {
         let now_ms = now_ms(tx, context).await?;
         let own = self.own.then(|| self.executor.clone());
         let deed = Deed { actor: &self.executor, action: "take_over" };
-        let (mut moves, mut claimed) = (Vec::new(), Vec::new());
-        for record in tx.find(Search::StaleClaims { now_ms, own }, self.limit).await? {
-            let answer = record.run.take_over(&self.executor, now_ms, context.settings());
-            let Some((change, claim)) = granted(answer, context) else { continue };
-            let run = change.run.clone();
-            moves.push(Move::new(&record.run, change, context, deed, now_ms));
-            claimed.extend(claim.map(|claim| Claimed { claim, record: Record { run, ..record } }));
-        }
-        tx.write(&moves).await?;
-        Ok(claimed)
+        let found = find(tx, context, Search::StaleClaims { now_ms, own }, self.limit).await?;
+        let take_over = |run: &Run| run.take_over(&self.executor, now_ms, context.settings());
+        let taken = change_each(tx, context, found, deed, now_ms, take_over).await?;
+        let claimed = |(claim, record): (Option<Claim>, Record)| claim.map(|claim| Claimed { claim, record });
+        Ok(taken.into_iter().filter_map(claimed).collect())
     }
 }
 
-/// Finds runs that were handed off long ago, for the engine to be asked about; it changes only when they were looked at.
-pub(crate) struct SweepHandOffs {
+/// Whose silence a sweep looks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Silence {
+    /// That of the engine, about a run that was handed to it long ago.
+    HandOffs,
+    /// That of a worker whose lease ran out, or of all about a run whose time did.
+    Leases,
+}
+
+/// Finds runs that nobody is heard of, for the engine to be asked about or for them to be expired; it changes only when they were looked at.
+pub(crate) struct Look {
+    pub(crate) silence: Silence,
     pub(crate) limit: u32,
 }
 
-impl Verb for SweepHandOffs {
+impl Verb for Look {
     type Output = Vec<Record>;
-    const DOING: &'static str = "looking for hand-offs that were lost";
+    const DOING: &'static str = "looking for runs that nobody is heard of";
 
     async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<Vec<Record>, StoreError> {
         let now_ms = now_ms(tx, context).await?;
-        let before_ms = now_ms.saturating_sub(context.settings().reconcile_grace_ms);
-        let found = tx.find(Search::HandedOff { before_ms }, self.limit).await?;
+        let found = match self.silence {
+            Silence::HandOffs => {
+                let before_ms = now_ms.saturating_sub(context.settings().reconcile_grace_ms);
+                find(tx, context, Search::HandedOff { before_ms }, self.limit).await?
+            }
+            Silence::Leases => {
+                let mut found = find(tx, context, Search::Overdue { now_ms }, self.limit).await?;
+                let left = self.limit.saturating_sub(found.len().try_into().unwrap_or(u32::MAX));
+                found.extend(find(tx, context, Search::LeaseOut { now_ms }, left).await?);
+                found
+            }
+        };
         let ids: Vec<RunId> = found.iter().map(Record::id).collect();
         tx.checked(&ids, now_ms).await?;
         Ok(found)
@@ -79,25 +95,7 @@ impl Verb for TakeOver {
     }
 }
 
-/// Finds runs whose lease ran out, for the engine to be asked about; it changes only when they were looked at.
-pub(crate) struct SweepLeases {
-    pub(crate) limit: u32,
-}
-
-impl Verb for SweepLeases {
-    type Output = Vec<Record>;
-    const DOING: &'static str = "looking for leases that ran out";
-
-    async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<Vec<Record>, StoreError> {
-        let now_ms = now_ms(tx, context).await?;
-        let found = tx.find(Search::LeaseOut { now_ms }, self.limit).await?;
-        let ids: Vec<RunId> = found.iter().map(Record::id).collect();
-        tx.checked(&ids, now_ms).await?;
-        Ok(found)
-    }
-}
-
-/// Ends or retries a run whose lease ran out.
+/// Ends or retries a run whose lease ran out, or ends one whose time did.
 pub(crate) struct Expire {
     pub(crate) run_id: RunId,
     pub(crate) sweeper: String,

@@ -1,11 +1,12 @@
 //! The worker's side: taking runs, staying alive, and saying how they ended.
 
-use trueup_lifecycle::{Cancel, Lease, Refusal, Report};
+use trueup_lifecycle::{Cancel, Lease, Refusal, Report, Run};
 
-use super::{change, existing, granted, now_ms, refused};
+use super::find::find;
+use super::{change, change_each, existing, now_ms, refused};
 use crate::context::Context;
 use crate::error::StoreError;
-use crate::record::{self, Record, Taken};
+use crate::record::{self, Taken};
 use crate::tx::{Deed, Move, Search, Tx, Verb};
 
 pub(crate) struct Take {
@@ -20,16 +21,10 @@ impl Verb for Take {
     async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<Vec<Taken>, StoreError> {
         let now_ms = now_ms(tx, context).await?;
         let deed = Deed { actor: &self.worker, action: "take" };
-        let (mut moves, mut taken) = (Vec::new(), Vec::new());
-        for record in tx.find(Search::ToTake, self.limit).await? {
-            let answer = record.run.take(&self.worker, now_ms, context.settings());
-            let Some((change, lease)) = granted(answer, context) else { continue };
-            let run = change.run.clone();
-            moves.push(Move::new(&record.run, change, context, deed, now_ms));
-            taken.push(Taken { lease, record: Record { run, ..record } });
-        }
-        tx.write(&moves).await?;
-        Ok(taken)
+        let found = find(tx, context, Search::ToTake { now_ms }, self.limit).await?;
+        let take = |run: &Run| run.take(&self.worker, now_ms, context.settings());
+        let taken = change_each(tx, context, found, deed, now_ms, take).await?;
+        Ok(taken.into_iter().map(|(lease, record)| Taken { lease, record }).collect())
     }
 }
 
@@ -40,6 +35,7 @@ pub(crate) struct Heartbeat {
 impl Verb for Heartbeat {
     type Output = Option<Cancel>;
     const DOING: &'static str = "prolonging a lease";
+    const IS_URGENT: bool = true;
 
     async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<Option<Cancel>, StoreError> {
         let record = existing(tx, self.lease.run_id()).await?;
@@ -47,7 +43,7 @@ impl Verb for Heartbeat {
         let change = record
             .run
             .heartbeat(&self.lease, now_ms, context.settings())
-            .map_err(|refusal| refused(refusal, context))?;
+            .map_err(|refusal| refused(refusal, record.id(), self.lease.worker(), context))?;
         let cancel = change.run.cancel.clone();
         tx.write(&[Move { before: record.run, after: change.run, note: None }]).await?;
         Ok(cancel)
@@ -62,6 +58,7 @@ pub(crate) struct Finish {
 impl Verb for Finish {
     type Output = record::Finish;
     const DOING: &'static str = "finishing a run";
+    const IS_URGENT: bool = true;
 
     async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<record::Finish, StoreError> {
         let deed = Deed { actor: self.lease.worker(), action: "finish" };

@@ -134,8 +134,17 @@ pub async fn a_run_that_is_asked_for_again_is_the_same(bench: Bench) {
     assert_eq!(bench.store.trigger(new.clone()).await.unwrap(), run_id);
     assert_eq!(bench.log().await.len(), 2, "the second time adds nothing");
     bench.save_job("costs", "default", Policy::default()).await;
-    let error = bench.store.trigger(NewRun { job: "costs".to_owned(), ..new }).await.unwrap_err();
-    assert!(matches!(error, StoreError::RunDiffers(id) if id == run_id), "{error}");
+    let globex = bench.store.tenant("globex").await.unwrap();
+    let revenue = bench.store.job(bench.tenant_id, "revenue").await.unwrap().unwrap().document;
+    bench.store.save_job(globex, revenue, "bob").await.unwrap();
+    for other in [
+        NewRun { job: "costs".to_owned(), ..new.clone() },
+        NewRun { params: json!({ "date": "2026-09-22" }), ..new.clone() },
+        NewRun { tenant_id: globex, ..new },
+    ] {
+        let error = bench.store.trigger(other).await.unwrap_err();
+        assert!(matches!(error, StoreError::RunDiffers(id) if id == run_id), "{error}");
+    }
 }
 
 pub async fn many_executors_claim_each_run_once(bench: Bench) {

@@ -53,11 +53,13 @@ conformance! {
     sweeps::a_lost_worker_is_told_apart_from_a_slow_one,
     sweeps::dead_entries_do_not_starve_a_live_one,
     sweeps::a_deadline_is_enforced_when_the_worker_is_gone,
+    sweeps::a_run_that_waits_past_its_deadline_times_out,
     log::positions_are_gapless_and_in_order,
     log::a_repeated_event_adds_nothing,
     log::only_a_change_tells_of_a_change,
     log::a_batch_is_all_or_nothing,
     log::a_reader_is_woken,
     audit::every_change_is_in_the_audit_log,
+    audit::the_audit_log_can_be_read,
     property::random_verbs_agree_with_the_reference,
 }

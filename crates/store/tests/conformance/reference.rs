@@ -4,8 +4,8 @@ use trueup_events::outcome::RunError;
 use trueup_events::payload::Mode;
 use trueup_events::{Ids, JobId, Payload, RunId, TenantId};
 use trueup_lifecycle::{
-    Cancel, Change, Claim, Hold, Lease, Line, Policy, Refusal, Report, Request, Run, Scheduling, Settings,
-    State,
+    Cancel, Change, Claim, Hold, Lease, Line, Policy, Refusal, Report, Request, Run, Scheduled, Scheduling,
+    Settings, State,
 };
 use uuid::Uuid;
 
@@ -81,6 +81,7 @@ impl Reference {
         let now_ms = self.now_ms;
         let mut places = self.search(limit, |state| {
             matches!(state, State::Scheduling(Scheduling { hold: Hold::BackingOff { until_ms }, .. }) if *until_ms <= now_ms)
+                && !is_overdue(state, now_ms)
         });
         let oldest = |queue: usize| {
             self.entries.iter().position(|entry| entry.queue == queue && Self::waits(&entry.run))
@@ -122,7 +123,10 @@ impl Reference {
 
     pub fn take(&mut self, worker: &str, limit: u32) -> Vec<Lease> {
         let places = (0..self.entries.len())
-            .filter(|place| matches!(self.entries[*place].run.state, State::Scheduled(_)))
+            .filter(|place| {
+                let state = &self.entries[*place].run.state;
+                matches!(state, State::Scheduled(_)) && !is_overdue(state, self.now_ms)
+            })
             .take(limit as usize);
         let mut leases = Vec::new();
         for place in places.collect::<Vec<_>>() {
@@ -201,10 +205,13 @@ impl Reference {
 
     pub fn sweep_leases(&mut self, limit: u32) -> Vec<usize> {
         let now_ms = self.now_ms;
-        let places = self.search(
-            limit,
+        let is_claimed =
+            |state: &State| matches!(state, State::Scheduling(Scheduling { hold: Hold::Claimed { .. }, .. }));
+        let mut places = self.search(limit, |state| is_overdue(state, now_ms) && !is_claimed(state));
+        places.extend(self.search(
+            limit - places.len() as u32,
             |state| matches!(state, State::Running(running) if running.lease_until_ms <= now_ms),
-        );
+        ));
         self.look_at(places)
     }
 
@@ -213,5 +220,16 @@ impl Reference {
         if let Ok(change) = self.entries[place].run.expire(self.now_ms, &self.settings) {
             self.apply(place, change);
         }
+    }
+}
+
+/// Whether a run waits for another attempt, and has no time left for it.
+fn is_overdue(state: &State, now_ms: i64) -> bool {
+    match state {
+        State::Scheduling(Scheduling { deadline_at_ms, .. })
+        | State::Scheduled(Scheduled { deadline_at_ms, .. }) => {
+            deadline_at_ms.is_some_and(|deadline_at_ms| deadline_at_ms <= now_ms)
+        }
+        _ => false,
     }
 }

@@ -1,6 +1,6 @@
 //! What happens to runs whose owner is silent.
 
-use trueup_events::outcome::{Outcome, Reason, RunError, Verdict};
+use trueup_events::outcome::{ErrorCode, Outcome, Reason, RunError, Verdict};
 use trueup_lifecycle::{Policy, Refusal, Report, Status};
 use trueup_store::{Record, StoreError};
 
@@ -79,6 +79,11 @@ pub async fn a_lost_hand_off_is_submitted_again(bench: Bench) {
     let claimed = bench.store.take_over(run_id, SECOND).await.unwrap().unwrap();
     bench.store.hand_off(claimed.claim).await.unwrap();
     assert_eq!(bench.take().await.record.id(), run_id);
+    let taken = bench.store.take_over(run_id, SECOND).await.unwrap_err();
+    assert!(matches!(taken, StoreError::Refused(Refusal::Lost { .. })), "{taken}");
+    assert_eq!(bench.store.illegal_transitions(), 0, "a worker may take it while the engine is asked");
+    bench.store.expire(bench.trigger("revenue").await, "sweep").await.unwrap();
+    assert_eq!(bench.store.illegal_transitions(), 1, "no sweep finds a run that only waits");
 }
 
 pub async fn a_lost_worker_is_told_apart_from_a_slow_one(bench: Bench) {
@@ -136,4 +141,39 @@ pub async fn a_deadline_is_enforced_when_the_worker_is_gone(bench: Bench) {
     let matched = Report::Ended(Outcome::Result(Verdict::Matched));
     bench.store.finish(lease.clone(), matched).await.unwrap();
     assert_eq!(bench.status(lease.run_id()).await, Status::Timeout);
+}
+
+pub async fn a_run_that_waits_past_its_deadline_times_out(bench: Bench) {
+    let deadline_ms = 2 * bench.settings.reconcile_grace_ms;
+    bench.save_job("short", "default", Policy { deadline_ms, retries: 5 }).await;
+    let crash = || Report::Ended(Outcome::Error(RunError::of_code(ErrorCode::Crashed, "signal 9")));
+    let passing = || RunError::new(Reason::QueueRejected, "over quota");
+    // One waits for a worker, one pauses between submits, and the executor of one is lost.
+    let mut leases = Vec::new();
+    for _ in 0..3 {
+        leases.push(bench.running("short").await);
+    }
+    let [waits, pauses, claimed] = [0, 1, 2].map(|at: usize| leases[at].run_id());
+    for lease in leases {
+        bench.store.finish(lease, crash()).await.unwrap();
+    }
+    bench.advance(bench.settings.reconcile_grace_ms);
+    bench.store.take_over(claimed, EXECUTOR).await.unwrap().unwrap();
+    let claim = bench.store.take_over(pauses, EXECUTOR).await.unwrap().unwrap().claim;
+    bench.store.submit_failed(claim, passing()).await.unwrap();
+    assert_eq!(bench.store.sweep_leases(10).await.unwrap(), [], "they have time");
+    bench.advance(deadline_ms - bench.settings.reconcile_grace_ms);
+
+    assert_eq!(bench.store.take("worker-1", 10).await.unwrap(), []);
+    assert_eq!(bench.store.claim_for_scheduling(EXECUTOR, 10).await.unwrap(), []);
+    let found: Vec<_> = bench.store.sweep_leases(10).await.unwrap().iter().map(Record::id).collect();
+    assert_eq!(found, [waits, pauses], "what an executor holds is its own until its claim is stale");
+    for run_id in found {
+        bench.store.expire(run_id, "sweep").await.unwrap();
+    }
+    assert_eq!(bench.store.sweep_stale_claims(SECOND, false, 10).await.unwrap(), []);
+    for run_id in [waits, pauses, claimed] {
+        assert_eq!(bench.status(run_id).await, Status::Timeout);
+    }
+    assert_eq!(bench.store.illegal_transitions(), 0);
 }

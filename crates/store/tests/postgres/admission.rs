@@ -2,7 +2,8 @@
 
 use std::pin::pin;
 
-use futures_util::future::{Either, join_all, select};
+use futures_util::future::poll_immediate;
+use futures_util::future::{Either, join_all, select, select_all};
 use trueup_lifecycle::Line;
 use trueup_store::StoreError;
 
@@ -71,6 +72,45 @@ async fn the_last_place_in_a_line_is_given_once() {
     caller.batch_execute("commit").await.unwrap();
     let refused = trigger.await.unwrap_err();
     assert!(matches!(refused, StoreError::LineFull { .. }), "{refused:?}");
+}
+
+#[tokio::test]
+async fn a_heartbeat_never_waits_behind_triggers() {
+    let url = database();
+    let store = open(&url).await;
+    let tenant_id = tenant(&store).await;
+    store.trigger(wish(tenant_id)).await.unwrap();
+    let claimed = store.claim_for_scheduling("e", 1).await.unwrap().remove(0);
+    store.hand_off(claimed.claim).await.unwrap();
+    let lease = store.take("w", 1).await.unwrap().remove(0).lease;
+    let line = Line { max_running: None, max_waiting: Some(99) };
+    store.set_queue(tenant_id, "default", line, "ann").await.unwrap();
+
+    let caller = connect(&url).await;
+    caller.batch_execute("begin; select trueup.start_run('ledger')").await.unwrap();
+    let triggers = (0..40).map(|_| Box::pin(store.trigger(wish(tenant_id))));
+    let mut triggers = select_all(triggers);
+    // They are on their way, and as many as may wait for the caller, before the heartbeat is.
+    assert!(poll_immediate(&mut triggers).await.is_none());
+    let Either::Right((heartbeat, triggers)) = select(triggers, pin!(store.heartbeat(&lease))).await else {
+        panic!("it waited for a trigger to end");
+    };
+    assert_eq!(heartbeat.unwrap(), None);
+    let (busy, _, _) = triggers.await;
+    let busy = busy.unwrap_err();
+    assert!(matches!(&busy, StoreError::QueueBusy { queue } if queue == "default"), "{busy:?}");
+    assert!(busy.is_passing());
+}
+
+#[tokio::test]
+async fn executors_share_a_queue_without_a_limit() {
+    let url = database();
+    let store = open(&url).await;
+    let tenant_id = tenant(&store).await;
+    store.trigger(wish(tenant_id)).await.unwrap();
+    let other = connect(&url).await;
+    other.batch_execute("begin; select from trueup.queues for no key update").await.unwrap();
+    assert_eq!(store.claim_for_scheduling("e", 10).await.unwrap().len(), 1);
 }
 
 #[tokio::test]

@@ -60,7 +60,10 @@ async fn every_constraint_refuses() {
         ("completed_has_a_verdict", update(&completed.replace("'MATCHED'", "null"))),
         ("failed_has_an_error", update("state = 'failed', finished_at_ms = 1")),
         ("cancelled_names_who", update("state = 'cancelled', finished_at_ms = 1")),
-        ("second_outcome_follows_a_first", update("beside = '{}'")),
+        ("second_outcome_follows_a_first", update(r#"beside = '{"result": "MATCHED"}'"#)),
+        ("error_is_readable", update(r#"state = 'failed', finished_at_ms = 1, error = '{"code": "CRASHED"}'"#)),
+        ("cancel_is_readable", update(r#"cancel = '{"by": "ann", "at_ms": "now"}'"#)),
+        ("beside_is_readable", update(&format!("{completed}, beside = '{{}}'"))),
         (
             "events_event_id_check",
             "insert into trueup.events (event_id, tenant_id, run_id, type, source, time, data) select -event_id, tenant_id, run_id, type, source, time, data from trueup.events"
@@ -96,4 +99,31 @@ async fn every_constraint_refuses() {
         let name: String = row.get(0);
         assert!(table.iter().any(|(constraint, _)| *constraint == name), "{name} has no test");
     }
+}
+
+#[tokio::test]
+async fn a_row_that_cannot_be_read_holds_up_no_other() {
+    let url = database();
+    let store = open(&url).await;
+    let tenant_id = tenant(&store).await;
+    for _ in 0..4 {
+        store.trigger(wish(tenant_id)).await.unwrap();
+    }
+    let raw = connect(&url).await;
+    raw.batch_execute("alter table trueup.runs drop constraint cancel_is_readable").await.unwrap();
+    let damage = async |numbers: &str| {
+        let damage = format!("update trueup.runs set cancel = '[]' where number in ({numbers})");
+        raw.batch_execute(&damage).await.unwrap();
+    };
+    damage("1, 2").await;
+    let claimed = store.claim_for_scheduling("e", 1).await.unwrap();
+    assert_eq!(claimed.iter().map(|one| one.record.number).collect::<Vec<_>>(), [3]);
+    let claimed: Vec<_> =
+        claimed.into_iter().chain(store.claim_for_scheduling("e", 9).await.unwrap()).collect();
+    for one in claimed {
+        store.hand_off(one.claim).await.unwrap();
+    }
+    damage("3").await;
+    let taken = store.take("w", 1).await.unwrap();
+    assert_eq!(taken.iter().map(|one| one.record.number).collect::<Vec<_>>(), [4]);
 }

@@ -1,7 +1,10 @@
 //! Deadlocks and lost races: tried again, with nothing half-written.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
+
 use trueup_lifecycle::Line;
-use trueup_store::StoreError;
+use trueup_store::{Clock, Options, Place, Role, Store, StoreError};
 
 use crate::database::{connect, database, ledger, open, tenant, wish};
 use crate::statements::statement;
@@ -27,8 +30,8 @@ async fn a_deadlock_is_tried_again() {
             where not granted and locktype = 'transactionid' and datname = current_database()
         )";
         while !onlooker.query_one(waits, &[]).await.unwrap().get::<_, bool>(0) {}
-        let lock = statement("lock_waiting");
-        holder.query(&lock, &[&tenant_id.to_string(), &"default"]).await.unwrap();
+        let lock = "select pg_advisory_xact_lock(1953723758, hashtext($1 || '/default'))";
+        holder.query(lock, &[&tenant_id.to_string()]).await.unwrap();
         holder.batch_execute("commit").await.unwrap();
     };
     let (run_id, ()) = futures_util::future::join(trigger, cross).await;
@@ -91,4 +94,34 @@ async fn saving_a_job_at_once_makes_a_revision_for_each() {
         futures_util::future::join_all(saves).await.into_iter().map(|job| job.unwrap().revision).collect();
     revisions.sort_unstable();
     assert_eq!(revisions, [2, 3, 4, 5]);
+}
+
+#[tokio::test]
+async fn ids_that_a_process_of_the_same_number_has_used_are_left_out() {
+    let url = database();
+    let tenant_id = tenant(&open(&url).await).await;
+    let raw = connect(&url).await;
+    let clock = Clock::ByHand(Arc::new(AtomicI64::new(1_790_000_000_000)));
+    let options = Options { clock, ..Options::default() };
+    for round in 1..=3 {
+        // As after the 1,023rd process.
+        raw.batch_execute("update trueup.meta set next_node = 0").await.unwrap();
+        let place = Place::Postgres(url.clone());
+        let store = Store::open(&place, Role::Server, options.clone()).await.unwrap();
+        for _ in 0..20 {
+            store.trigger(wish(tenant_id)).await.unwrap();
+        }
+        assert_eq!(store.read_from(0, None, 1000).await.unwrap().len(), round * 40);
+        store.close().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_tenant_that_is_there_is_not_locked() {
+    let url = database();
+    let store = open(&url).await;
+    let tenant_id = tenant(&store).await;
+    let other = connect(&url).await;
+    other.batch_execute("begin; select from trueup.tenants for update").await.unwrap();
+    assert_eq!(store.tenant("acme").await.unwrap(), tenant_id);
 }

@@ -81,6 +81,41 @@ async fn a_newer_schema_is_refused() {
 }
 
 #[tokio::test]
+async fn who_only_reads_makes_and_changes_nothing() {
+    let url = database();
+    let place = Place::Postgres(url.clone());
+    let read = async || Store::open(&place, Role::Reader, Options::default()).await;
+    let raw = connect(&url).await;
+    let refused = read().await.unwrap_err();
+    assert!(matches!(refused, StoreError::NoStore { .. }), "{refused:?}");
+    let schemas = "select count(*) from pg_namespace where nspname = 'trueup'";
+    assert_eq!(raw.query_one(schemas, &[]).await.unwrap().get::<_, i64>(0), 0);
+
+    let store = open(&url).await;
+    let tenant_id = tenant(&store).await;
+    store.trigger(wish(tenant_id)).await.unwrap();
+    let head = store.verify_audit(None).await.unwrap().head;
+    store.close().await.unwrap();
+    let meta = async || {
+        let meta = raw.query_one("select meta::text from trueup.meta", &[]).await.unwrap();
+        meta.get::<_, String>(0)
+    };
+    let before = meta().await;
+    let reader = read().await.unwrap();
+    assert_eq!(reader.verify_audit(Some(head)).await.unwrap().fault, None);
+    assert_eq!(reader.read_from(0, None, 9).await.unwrap().len(), 2);
+    assert_eq!(reader.audit(0, None, 9).await.unwrap().len(), 2);
+    let refused = reader.trigger(wish(tenant_id)).await.unwrap_err();
+    assert!(matches!(refused, StoreError::ReadOnly { .. }), "{refused:?}");
+    reader.close().await.unwrap();
+    assert_eq!(meta().await, before, "it took no number");
+
+    raw.batch_execute("delete from trueup.migrations where version > 2").await.unwrap();
+    let refused = read().await.unwrap_err();
+    assert!(matches!(refused, StoreError::Older { found: 2, .. }), "{refused:?}");
+}
+
+#[tokio::test]
 async fn a_schema_of_somebody_else_is_left_alone() {
     let url = database();
     let client = connect(&url).await;

@@ -54,6 +54,29 @@ async fn a_reader_misses_nothing_that_commits_late() {
 }
 
 #[tokio::test]
+async fn what_commits_together_stays_together() {
+    let url = database();
+    let (left, right) = (connect(&url).await, connect(&url).await);
+    let store = open(&url).await;
+    // They take the numbers of the inbox in turns, and none is visible before the end.
+    for (client, id) in [(&left, 1), (&right, 2), (&left, 3), (&right, 4)] {
+        let begin = if id < 3 { "begin; " } else { "" };
+        client.batch_execute(&format!("{begin}{}", raw_event(id))).await.unwrap();
+    }
+    // Both commits are seen by one turn, because this lock keeps turns away until then.
+    let keeper = connect(&url).await;
+    keeper
+        .batch_execute(&format!("begin; {}", crate::statements::statement("lock_sequencer")))
+        .await
+        .unwrap();
+    left.batch_execute("commit").await.unwrap();
+    right.batch_execute("commit").await.unwrap();
+    keeper.batch_execute("commit").await.unwrap();
+    let seen: Vec<u64> = follow(&store, &mut 0, 4).await.iter().map(|id| id.get()).collect();
+    assert_eq!(seen, [1, 3, 2, 4]);
+}
+
+#[tokio::test]
 async fn many_writers_make_one_log() {
     let url = database();
     let (left, right, reader) = (open(&url).await, open(&url).await, open(&url).await);
@@ -88,6 +111,27 @@ async fn what_a_killed_process_committed_is_numbered() {
     let raw = connect(&url).await;
     raw.batch_execute(&raw_event(1)).await.unwrap();
     assert_eq!(follow(&reader, &mut 0, 1).await, [EventId::new(1).unwrap()]);
+}
+
+#[tokio::test]
+async fn what_another_numbered_is_noticed_though_its_notification_is_lost() {
+    let url = database();
+    let reader = open(&url).await;
+    let raw = connect(&url).await;
+    let mut position = 0;
+    // More than once: a listener that starts tells of a change by itself.
+    for id in 1..=3 {
+        let placed = format!("event_positions (position, event_id) values ({id}, ");
+        let told = raw_event(id).replace("event_inbox (event_id) values (", &placed);
+        let number = format!("begin; {told}; update trueup.meta set last_position = {id}; commit");
+        raw.batch_execute(&number).await.unwrap();
+        let seen = follow(&reader, &mut position, 1);
+        let seen = tokio::time::timeout(std::time::Duration::from_secs(30), seen).await;
+        assert_eq!(seen.expect("it looks by itself").len(), 1);
+    }
+    // An older trueup does not say whose event it gave a position; the database knows.
+    let tenant_id = "0a1b2c3d-4e5f-4607-8899-aabbccddeeff".parse().unwrap();
+    assert_eq!(reader.read_from(1, Some(tenant_id), 9).await.unwrap().len(), 2);
 }
 
 #[tokio::test]

@@ -42,9 +42,18 @@ async fn raw_sql_cannot_break_an_invariant() {
         ("completed_has_a_verdict", "update runs set state = 'completed', finished_at_ms = 1"),
         ("completed_has_a_verdict", "update runs set verdict = 'MATCHED'"),
         ("failed_has_an_error", "update runs set state = 'failed', finished_at_ms = 1"),
-        ("failed_has_an_error", "update runs set error = '{}'"),
+        ("failed_has_an_error", r#"update runs set error = '{"code":"CRASHED","message":"m"}'"#),
         ("cancelled_names_who", "update runs set state = 'cancelled', finished_at_ms = 1"),
-        ("second_outcome_follows_a_first", "update runs set beside = '{}'"),
+        ("second_outcome_follows_a_first", r#"update runs set beside = '{"result":"MATCHED"}'"#),
+        (
+            "stay readable",
+            r#"update runs set state = 'failed', finished_at_ms = 1, error = '{"code":"CRASHED"}'"#,
+        ),
+        ("stay readable", r#"update runs set cancel = '{"by":"ann","at_ms":"now"}'"#),
+        (
+            "stay readable",
+            "update runs set state = 'completed', verdict = 'MATCHED', finished_at_ms = 1, beside = '{}'",
+        ),
         ("state_is_known", "update runs set state = 'lost'"),
         ("mode in", "update runs set mode = 'WHENEVER'"),
         ("verdict in", "update runs set state = 'completed', finished_at_ms = 1, verdict = 'MAYBE'"),
@@ -52,7 +61,7 @@ async fn raw_sql_cannot_break_an_invariant() {
         ("deadline_ms > 0", "update runs set deadline_ms = 0"),
         ("retries between", "update runs set retries = -1"),
         ("json_valid(params)", "update runs set params = '{'"),
-        ("json_valid(cancel)", "update runs set cancel = '{'"),
+        ("malformed JSON", "update runs set cancel = '{'"),
         (
             "json_valid(data)",
             "insert into events (event_id, tenant_id, run_id, type, source, time, data) values (9, 't', 'r', 'x', 's', 't', '{')",
@@ -84,7 +93,7 @@ async fn raw_sql_cannot_break_an_invariant() {
             "insert into events (event_id, tenant_id, run_id, type, source, time, data) select event_id + 9, tenant_id, run_id, case position when 1 then 'run.finalised' else 'run.cancelled' end, source, time, data from events",
         ),
         ("next_node between", "update meta set next_node = 1023"),
-        ("only_row = 1", "insert into meta values (2, 0, 0)"),
+        ("only_row = 1", "insert into meta values (2, 0, 0, 's')"),
         ("max_running between", "update queues set max_running = 0"),
         ("max_waiting between", "update queues set max_waiting = -1"),
         ("tenants.name", "insert into tenants select 'x', name from tenants"),
@@ -132,4 +141,31 @@ async fn a_changed_or_missing_entry_is_found() {
         let found = store.verify_audit(None).await.unwrap().fault.map(|fault| fault.to_string());
         assert_eq!(found.as_deref(), fault, "{tampering}");
     }
+}
+
+#[tokio::test]
+async fn a_row_that_cannot_be_read_holds_up_no_other() {
+    let folder = folder();
+    let (store, tenant_id) = open_with_job(&folder).await;
+    for _ in 0..4 {
+        store.trigger(wish(tenant_id)).await.unwrap();
+    }
+    let connection = Connection::open(folder.path().join("store.db")).unwrap();
+    connection.execute_batch("drop trigger runs_stay_readable").unwrap();
+    let damage = |numbers: &str| {
+        connection
+            .execute_batch(&format!("update runs set cancel = '[]' where number in ({numbers})"))
+            .unwrap();
+    };
+    damage("1, 2");
+    let claimed = store.claim_for_scheduling("e", 1).await.unwrap();
+    assert_eq!(claimed.iter().map(|one| one.record.number).collect::<Vec<_>>(), [3]);
+    let claimed: Vec<_> =
+        claimed.into_iter().chain(store.claim_for_scheduling("e", 9).await.unwrap()).collect();
+    for one in claimed {
+        store.hand_off(one.claim).await.unwrap();
+    }
+    damage("3");
+    let taken = store.take("w", 1).await.unwrap();
+    assert_eq!(taken.iter().map(|one| one.record.number).collect::<Vec<_>>(), [4]);
 }

@@ -187,3 +187,31 @@ async fn processes_that_make_a_store_at_once_make_one() {
         assert_eq!(tenants, 1);
     }
 }
+
+#[tokio::test]
+async fn who_only_reads_makes_and_changes_nothing() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    assert!(matches!(refusal(&path, Role::Reader).await, StoreError::NoStore { .. }));
+    fs::write(&path, b"").unwrap();
+    assert!(matches!(refusal(&path, Role::Reader).await, StoreError::NoStore { .. }));
+    let names = |folder: &Path| contents(folder).into_iter().map(|(name, _)| name).collect::<Vec<_>>();
+    assert_eq!(names(folder.path()), ["store.db"]);
+
+    let (store, tenant_id) = open_with_job(&folder).await;
+    store.trigger(wish(tenant_id)).await.unwrap();
+    let head = store.verify_audit(None).await.unwrap().head;
+    store.close().await.unwrap();
+    let before = contents(folder.path());
+    let reader = open(&folder, Role::Reader).await;
+    assert_eq!(reader.verify_audit(Some(head)).await.unwrap().fault, None);
+    assert_eq!(reader.read_from(0, None, 9).await.unwrap().len(), 2);
+    let refused = reader.trigger(wish(tenant_id)).await.unwrap_err();
+    assert!(matches!(refused, StoreError::ReadOnly { .. }), "{refused:?}");
+    reader.close().await.unwrap();
+    assert!(contents(folder.path()) == before, "no byte is another");
+
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 2).unwrap();
+    let refused = refusal(&path, Role::Reader).await;
+    assert!(matches!(refused, StoreError::Older { found: 2, .. }), "{refused:?}");
+}

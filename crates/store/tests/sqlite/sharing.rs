@@ -1,10 +1,12 @@
 //! Several processes, or handles, on one file.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
 use rusqlite::Connection;
 use tokio::time::timeout;
-use trueup_store::{Options, Role, Store, StoreError};
+use trueup_store::{Clock, Options, Role, Store, StoreError};
 
 use crate::place::{all, folder, open, open_with_job, place, wish};
 
@@ -91,4 +93,25 @@ async fn verbs_that_are_committed_together_fail_alone() {
     let positions: Vec<_> = store.read_from(0, None, 1000).await.unwrap();
     assert_eq!(positions.last().unwrap().position, Some(132));
     assert_eq!(store.verify_audit(None).await.unwrap().fault, None);
+}
+
+#[tokio::test]
+async fn ids_that_a_process_of_the_same_number_has_used_are_left_out() {
+    let folder = folder();
+    let (store, tenant_id) = open_with_job(&folder).await;
+    store.close().await.unwrap();
+    let clock = Clock::ByHand(Arc::new(AtomicI64::new(1_790_000_000_000)));
+    let options = Options { clock, ..Options::default() };
+    for round in 1..=3 {
+        // As after the 1,023rd process.
+        let other = Connection::open(folder.path().join("store.db")).unwrap();
+        other.execute_batch("update meta set next_node = 0").unwrap();
+        let store = Store::open(&place(&folder), Role::Server, options.clone()).await.unwrap();
+        for _ in 0..20 {
+            store.trigger(wish(tenant_id)).await.unwrap();
+        }
+        assert_eq!(store.read_from(0, None, 1000).await.unwrap().len(), round * 40);
+        assert_eq!(store.verify_audit(None).await.unwrap().fault, None);
+        store.close().await.unwrap();
+    }
 }

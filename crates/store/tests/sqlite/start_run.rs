@@ -2,10 +2,11 @@
 
 use rusqlite::Connection;
 use tempfile::TempDir;
-use trueup_events::{Event, RunId};
+use trueup_events::{Event, RunId, Sources};
 use trueup_lifecycle::Line;
+use trueup_store::{Options, Role, Store};
 
-use crate::place::{all, folder, nightly, open_with_job, wish};
+use crate::place::{all, folder, nightly, open, open_with_job, place, wish};
 
 fn connect(folder: &TempDir) -> Connection {
     Connection::open(folder.path().join("store.db")).unwrap()
@@ -85,4 +86,21 @@ async fn a_wish_that_cannot_be_met_is_refused_in_words() {
         assert!(refused.contains(words), "{insert}: {refused}");
     }
     assert_eq!(store.runs(&all(tenant_id)).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn its_events_name_the_source_of_the_server() {
+    let folder = folder();
+    let (store, tenant_id) = open_with_job(&folder).await;
+    store.close().await.unwrap();
+    let sources = Sources { core: "/acme/core".to_owned(), ..Sources::default() };
+    let options = Options { sources, ..Options::default() };
+    let store = Store::open(&place(&folder), Role::Server, options).await.unwrap();
+    // A command has settings of its own, which are not the server's.
+    open(&folder, Role::Command).await.close().await.unwrap();
+    connect(&folder).execute_batch("insert into start_run (job) values ('nightly')").unwrap();
+    let run_id = store.runs(&all(tenant_id)).await.unwrap()[0].id();
+    let sources: Vec<_> =
+        store.events_of(run_id, 0, 9).await.unwrap().into_iter().map(|event| event.source).collect();
+    assert_eq!(sources, ["/acme/core"; 2]);
 }

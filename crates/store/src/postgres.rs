@@ -47,12 +47,19 @@ pub(crate) struct Postgres {
 
 impl Postgres {
     pub(crate) async fn open(place: &str, role: Role, options: Options) -> Result<Self, StoreError> {
-        let config = config(place)?;
-        schema::migrate(&config).await?;
+        let mut config = config(place)?;
+        if role == Role::Reader {
+            let options = config.get_options().unwrap_or_default().to_owned();
+            config.options(format!("{options} -c default_transaction_read_only=on"));
+        }
+        schema::open(&config, role).await?;
         let pool = Arc::new(Pool::new(config.clone()));
-        let node = next_node(&pool, role, &options).await?;
         let sequencer = Arc::new(Sequencer::default());
         let mut tasks = JoinSet::new();
+        if role == Role::Reader {
+            return Ok(Self { context: Arc::new(Context::new(options, 0)), pool, sequencer, role, tasks });
+        }
+        let node = next_node(&pool, role, &options).await?;
         let (turns, connections) = (Arc::clone(&sequencer), Arc::clone(&pool));
         tasks.spawn(async move { turns.run(&connections).await });
         let heard = Arc::clone(&sequencer);
@@ -77,10 +84,14 @@ impl Postgres {
     }
 
     pub(crate) async fn transact<V: Verb>(&self, verb: V) -> Result<V::Output, StoreError> {
+        if self.role == Role::Reader {
+            return Err(StoreError::ReadOnly { problem: "it was opened to be read".to_owned() });
+        }
         let mut pause = FIRST_PAUSE;
         for _ in 1..ATTEMPTS {
             match self.attempt(&verb).await {
                 Err(StoreError::Contended { .. }) => sleep(pause).await,
+                Err(StoreError::EventIdTaken { .. }) => self.context.skip_event_ids(),
                 other => return other,
             }
             pause *= 2;
@@ -90,7 +101,11 @@ impl Postgres {
 
     /// Tries a verb once; of one that fails nothing is kept, unless the connection broke while it was committing: then nobody can tell, and it is away.
     async fn attempt<V: Verb>(&self, verb: &V) -> Result<V::Output, StoreError> {
-        let lent = self.pool.lend(V::DOING).await?;
+        let lent = if V::IS_URGENT {
+            self.pool.lend_at_once(V::DOING).await?
+        } else {
+            self.pool.lend(V::DOING).await?
+        };
         fail_point::reach::<V>(Boundary::Before);
         let attempt = async {
             let mut tx = PgTx::new(&lent.connection, V::DOING);

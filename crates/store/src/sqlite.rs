@@ -15,11 +15,11 @@ mod writer;
 use std::path::Path;
 use std::sync::Arc;
 
-use rusqlite::params;
+use rusqlite::{Row, params};
 use tokio::sync::watch;
 use trueup_events::{Event, JobId, RunId, TenantId};
 
-use self::inspect::Depth;
+use self::inspect::{Depth, Found};
 use self::lock::Lock;
 use self::readers::Readers;
 use self::writer::Writer;
@@ -28,16 +28,17 @@ use crate::columns::json;
 use crate::context::{Context, Options};
 use crate::error::StoreError;
 use crate::place::Role;
-use crate::record::{Job, Pass, QueueLoad, Record, RunFilter};
+use crate::record::{Audit, Job, Pass, QueueLoad, Record, RunFilter};
 use crate::tx::Verb;
 
 /// An open SQLite store.
 #[derive(Debug)]
 pub(crate) struct Sqlite {
     context: Arc<Context>,
-    changes: watch::Receiver<u64>,
+    changes: watch::Sender<u64>,
     readers: Readers,
-    writer: Writer,
+    /// None for who only reads.
+    writer: Option<Writer>,
     /// Of a server; it goes after the writer.
     lock: Option<Lock>,
 }
@@ -54,12 +55,27 @@ impl Sqlite {
         let depth = if role == Role::Server { Depth::Pages } else { Depth::Schema };
         // First, so that a file that is refused gets no lock beside it.
         let found = inspect::inspect(path, depth)?;
+        if role == Role::Reader {
+            return Self::open_to_read(path, found, options);
+        }
         let lock = if role == Role::Server { Some(Lock::take(path)?) } else { None };
-        let (connection, node) = open::open(path, found, depth)?;
+        let source = (role == Role::Server).then_some(options.sources.core.as_str());
+        let (connection, node) = open::open(path, found, depth, source)?;
         let context = Arc::new(Context::new(options, node));
-        let (bump, changes) = watch::channel(0);
-        let writer = Writer::start(connection, Arc::clone(&context), bump)?;
-        Ok(Self { context, changes, readers: Readers::new(path.to_owned()), writer, lock })
+        let changes = watch::Sender::new(0);
+        let writer = Some(Writer::start(connection, Arc::clone(&context), changes.clone())?);
+        Ok(Self { context, changes, readers: Readers::beside_a_writer(path.to_owned()), writer, lock })
+    }
+
+    fn open_to_read(path: &Path, found: Found, options: Options) -> Result<Self, StoreError> {
+        if found == Found::Nothing {
+            let problem = format!("{} is missing or empty", path.display());
+            return Err(StoreError::NoStore { problem });
+        }
+        let readers = Readers::alone(path.to_owned());
+        readers.check(migrate::refuse_other)?;
+        let context = Arc::new(Context::new(options, 0));
+        Ok(Self { context, changes: watch::Sender::new(0), readers, writer: None, lock: None })
     }
 
     pub(crate) async fn close(self) -> Result<(), StoreError> {
@@ -67,7 +83,7 @@ impl Sqlite {
         blocking("closing the store", move || {
             // The writer goes last, so that it finds nobody else and tidies up the log of writes.
             readers.close();
-            let stopped = writer.stop();
+            let stopped = writer.as_mut().map_or(Ok(()), Writer::stop);
             drop(lock);
             stopped
         })
@@ -79,11 +95,14 @@ impl Sqlite {
     }
 
     pub(crate) fn changes(&self) -> watch::Receiver<u64> {
-        self.changes.clone()
+        self.changes.subscribe()
     }
 
     pub(crate) async fn transact<V: Verb>(&self, verb: V) -> Result<V::Output, StoreError> {
-        self.writer.ask(verb).await
+        match &self.writer {
+            Some(writer) => writer.ask(verb).await,
+            None => Err(StoreError::ReadOnly { problem: "it was opened to be read".to_owned() }),
+        }
     }
 
     pub(crate) async fn read_from(
@@ -191,6 +210,20 @@ impl Sqlite {
             rows::all(connection, sql::QUEUES, [tenant_id.to_string()], rows::queue_load)
         };
         self.readers.read("looking at queues", read).await
+    }
+
+    pub(crate) async fn audit(
+        &self,
+        after: u64,
+        tenant_id: Option<TenantId>,
+        limit: u32,
+    ) -> Result<Vec<Audit>, StoreError> {
+        let read = move |connection: &_| {
+            let of = params![after.cast_signed(), tenant_id.map(|id| id.to_string()), limit];
+            let audit = |row: &Row<'_>| Ok(rows::entry(row, 1)?.read(row.get(0)?)?);
+            rows::all(connection, sql::AUDIT_FROM, of, audit)
+        };
+        self.readers.read("reading the audit log", read).await
     }
 
     pub(crate) async fn verify_audit(&self, expected: Option<Head>) -> Result<Audited, StoreError> {

@@ -1,0 +1,8 @@
+-- Leaves alone what another transaction holds; SQLite has one writer.
+select number, id, tenant_id, job_id, revision, queue, params, mode, triggered_by, requested_at_ms, deadline_ms, retries,
+    state, epoch, executor, due_at_ms, submits, attempt, worker, deadline_at_ms, finished_at_ms, verdict, error, cancel, beside
+from trueup.runs
+where state in ('scheduling', 'scheduled') and executor is null and deadline_at_ms is not null and deadline_at_ms <= $1
+order by checked_at_ms, number
+limit $2
+for update skip locked

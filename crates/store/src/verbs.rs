@@ -1,0 +1,174 @@
+//! The verbs: each is one transaction over one or a few runs, the same for either database.
+
+mod answer;
+mod attempt;
+mod cancel;
+mod find;
+mod forget;
+mod job;
+mod log;
+mod one;
+mod start;
+mod submit;
+mod sweep;
+mod task;
+mod work;
+
+pub(crate) use answer::Answer;
+pub(crate) use attempt::{HandBack, Tell};
+pub(crate) use cancel::RequestCancel;
+pub(crate) use forget::{Forget, SweepFinished};
+pub(crate) use job::{EnsureTenant, SaveJob, SetLine};
+pub(crate) use log::AppendEvents;
+pub(crate) use one::{ClaimRun, TakeRun};
+pub(crate) use start::Trigger;
+pub(crate) use submit::{ClaimForScheduling, HandOff, SubmitFailed};
+pub(crate) use sweep::{Expire, Look, Silence, SweepStaleClaims, TakeOver};
+pub(crate) use task::{NotePass, Now};
+pub(crate) use work::{Finish, Heartbeat, Take};
+
+use trueup_events::RunId;
+use trueup_lifecycle::{Change, Refusal, Run, Settings};
+
+use crate::context::Context;
+use crate::error::StoreError;
+use crate::record::Record;
+use crate::tx::{Deed, Move, Tx};
+
+/// Loads a run that should be there.
+async fn existing<T: Tx>(tx: &mut T, id: RunId) -> Result<Record, StoreError> {
+    tx.run(id).await?.ok_or(StoreError::NoSuchRun(id))
+}
+
+/// Loads a run, asks what becomes of it, and writes that.
+async fn change<T: Tx>(
+    tx: &mut T,
+    context: &Context,
+    id: RunId,
+    deed: Deed<'_>,
+    ask: impl FnOnce(&Run, i64, &Settings) -> Result<Change, Refusal> + Send,
+) -> Result<Record, StoreError> {
+    let record = existing(tx, id).await?;
+    let now_ms = now_ms(tx, context).await?;
+    let change = ask(&record.run, now_ms, context.settings())
+        .map_err(|refusal| refused(refusal, id, deed.actor, context))?;
+    let run = change.run.clone();
+    if run != record.run {
+        tx.write(&[Move::new(&record.run, change, context, deed, now_ms)]).await?;
+    }
+    Ok(Record { run, ..record })
+}
+
+/// The time that counts: the database's, or the one set by hand.
+async fn now_ms<T: Tx>(tx: &mut T, context: &Context) -> Result<i64, StoreError> {
+    match context.options.clock.by_hand_ms() {
+        Some(now_ms) => Ok(now_ms),
+        None => tx.now_ms().await,
+    }
+}
+
+/// Passes a refusal on; one that no race explains is counted and logged.
+fn refused(refusal: Refusal, run_id: RunId, actor: &str, context: &Context) -> StoreError {
+    if let Refusal::Illegal(illegal) = &refusal {
+        context.count_illegal();
+        tracing::warn!(%run_id, actor, state = %illegal.state, event = illegal.event, "illegal transition");
+    }
+    refusal.into()
+}
+
+/// Asks of each run that was found what becomes of it, writes that, and gives what was granted.
+///
+/// One that does not allow it after all is left to the next sweep, so that it holds up no other.
+async fn change_each<T: Tx, G: Send>(
+    tx: &mut T,
+    context: &Context,
+    found: Vec<Record>,
+    deed: Deed<'_>,
+    now_ms: i64,
+    ask: impl Fn(&Run) -> Result<(Change, G), Refusal> + Send,
+) -> Result<Vec<(G, Record)>, StoreError> {
+    let (mut moves, mut granted) = (Vec::new(), Vec::new());
+    for record in found {
+        match ask(&record.run) {
+            Ok((change, grant)) => {
+                let run = change.run.clone();
+                moves.push(Move::new(&record.run, change, context, deed, now_ms));
+                granted.push((grant, Record { run, ..record }));
+            }
+            Err(refusal) => drop(refused(refusal, record.id(), deed.actor, context)),
+        }
+    }
+    tx.write(&moves).await?;
+    Ok(granted)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use tracing::field::{Field, Visit};
+    use tracing::span::{Attributes, Id, Record};
+    use tracing::{Event, Level, Metadata, Subscriber};
+    use trueup_lifecycle::{Epoch, IllegalTransition, Status};
+
+    use super::*;
+    use crate::context::Options;
+
+    /// Keeps what is logged.
+    #[derive(Default, Clone)]
+    struct Logged(Arc<Mutex<Vec<String>>>);
+
+    impl Subscriber for Logged {
+        fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+            *metadata.level() <= Level::WARN
+        }
+
+        fn new_span(&self, _: &Attributes<'_>) -> Id {
+            Id::from_u64(1)
+        }
+
+        fn record(&self, _: &Id, _: &Record<'_>) {}
+
+        fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+        fn event(&self, event: &Event<'_>) {
+            struct Fields(Vec<String>);
+            impl Visit for Fields {
+                fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
+                    self.0.push(format!("{field}={value:?}"));
+                }
+            }
+            let mut fields = Fields(Vec::new());
+            event.record(&mut fields);
+            self.0.lock().unwrap().push(fields.0.join(" "));
+        }
+
+        fn enter(&self, _: &Id) {}
+
+        fn exit(&self, _: &Id) {}
+    }
+
+    #[test]
+    fn what_no_race_explains_is_counted_and_logged() {
+        let context = Context::new(Options::default(), 0);
+        let (status, epoch) = (Status::Running, Epoch(3));
+        let illegal = IllegalTransition { state: Status::Requested, event: "expire" };
+        let logged = Logged::default();
+        tracing::subscriber::with_default(logged.clone(), || {
+            for refusal in [
+                Refusal::Lost { status, epoch },
+                Refusal::Early { until_ms: 7 },
+                Refusal::Overdue { deadline_at_ms: 7 },
+                illegal.into(),
+            ] {
+                refused(refusal, RunId::Number(42), "sweep", &context);
+            }
+        });
+        assert_eq!(context.illegal(), 1);
+        let logged = logged.0.lock().unwrap();
+        assert_eq!(logged.len(), 1);
+        for words in ["illegal transition", "run_id=42", "sweep", "state=requested", "expire"] {
+            assert!(logged[0].contains(words), "{words}: {logged:?}");
+        }
+    }
+}

@@ -127,7 +127,7 @@ mod tests {
             (None, Some(600_000_000)),
             (Some(Memory::Percent(25)), Some(250_000_000)),
             (Some(Memory::Percent(1)), Some(48 << 20)),
-            (Some(Memory::Bytes(32 << 20)), Some(32 << 20)),
+            (Some(Memory::Bytes(64 << 20)), Some(64 << 20)),
             (Some(Memory::Bytes(1 << 20)), None),
         ];
         for (memory, bytes) in cases {

@@ -73,7 +73,7 @@ fn equal_files_exit_with_0() {
 
     Columns
       column  rule   within  outside  share  largest difference
-      amount  EXACT       4        0   0.0%
+      amount  EXACT       4        0   0.0%                   0
       ccy     EXACT       4        0   0.0%
       note    EXACT       4        0   0.0%
 

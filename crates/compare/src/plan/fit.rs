@@ -73,8 +73,8 @@ impl Fault {
 
 /// The measure, if it is one for its column; if the sources' kinds disagree, what can be compared of it.
 pub(super) fn fitted(measure: Measure, column: &Column, faults: &mut Faults) -> Result<Measure, Error> {
-    let counts = matches!(measure.aggregate, Aggregate::Count | Aggregate::CountDistinct);
-    let kind = if counts { Kind::Number } else { column.kind };
+    let is_count = counts(measure.aggregate);
+    let kind = if is_count { Kind::Number } else { column.kind };
     let is_computable = is_computable(measure.aggregate, column.kind);
     let is_tolerable = is_tolerable(&measure.rule, kind);
     let Some(disagreement) = &column.disagreement else {
@@ -85,7 +85,7 @@ pub(super) fn fitted(measure: Measure, column: &Column, faults: &mut Faults) -> 
         };
     };
     // Text that is only counted, or that normalisers declare to be text, may hold numbers here and words there.
-    let may_drift = counts || (is_tolerable && !column.normalisers.is_empty());
+    let may_drift = is_count || (is_tolerable && !column.normalisers.is_empty());
     if disagreement.is_drift && may_drift && is_computable {
         return Ok(measure);
     }
@@ -108,6 +108,10 @@ pub(super) fn uncomputed(measure: Measure, fault: &mut Fault) -> Measure {
         _ => format!("{} cannot be computed", measure.name),
     });
     Measure { column: None, rule: Rule::Exact, fit: Fit::Uncomputed, ..measure }
+}
+
+fn counts(aggregate: Aggregate) -> bool {
+    matches!(aggregate, Aggregate::Count | Aggregate::CountDistinct)
 }
 
 fn is_computable(aggregate: Aggregate, kind: Kind) -> bool {
@@ -133,7 +137,7 @@ fn no_such_aggregate(measure: &Measure, column: &Column) -> Error {
         }
         _ => "min and max are for numbers, booleans, dates and times",
     };
-    unfit(format!("{} cannot be computed", measure.name), column, column.kind, hint.into())
+    unfit(format!("{} cannot be computed", measure.name), &column.name, column.kind, hint.into())
 }
 
 fn no_such_distance(measure: &Measure, column: &Column, kind: Kind) -> Error {
@@ -151,9 +155,11 @@ fn no_such_distance(measure: &Measure, column: &Column, kind: Kind) -> Error {
         }
         _ => "a tolerance is for numbers, dates and times; text is exact, with normalisers".to_string(),
     };
-    unfit(format!("the tolerance of {name} does not fit"), column, kind, hint)
+    // A count is a number of its own, whatever it counts.
+    let compared = if counts(measure.aggregate) { name } else { &column.name };
+    unfit(format!("the tolerance of {name} does not fit"), compared, kind, hint)
 }
 
-fn unfit(what: String, column: &Column, kind: Kind, hint: String) -> Error {
-    Error::Unfit { what, column: column.name.clone(), kind: kind.name(), hint }
+fn unfit(what: String, column: &str, kind: Kind, hint: String) -> Error {
+    Error::Unfit { what, column: column.to_owned(), kind: kind.name(), hint }
 }

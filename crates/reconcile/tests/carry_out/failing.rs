@@ -69,13 +69,13 @@ fn each_class_of_error() {
       SOURCE_INVALID: bank: …/b.csv: the file is empty; not even a header is there; an empty source is a header without rows
       run.extraction.errored
     {file: b.csv}
-      SOURCE_INVALID: bank: …/b.csv: line 2: 2 fields where 3 are expected; fields that hold the delimiter or a newline must be quoted; if something else is between or around the fields, set `delimiter` or `quote` of the source
+      SOURCE_INVALID: bank: …/b.csv, line 2, column 13: 2 fields where 3 are expected; fields that hold the delimiter or a newline must be quoted; if something else is between or around the fields, set `delimiter` or `quote` of the source
       run.extraction.errored run.stage.errored run.comparison.errored
     {file: b.csv}
-      SOURCE_INVALID: bank: …/b.csv: line 2: the quote opened here is never closed; if quotes mean nothing in it, set `quote` of the source to a character that is not in it
+      SOURCE_INVALID: bank: …/b.csv, line 2, column 3: the quote opened here is never closed; if quotes mean nothing in it, set `quote` of the source to a character that is not in it
       run.extraction.errored run.stage.errored run.comparison.errored
     {file: b.csv}
-      SOURCE_INVALID: bank: …/b.csv: line 1, column 4: two columns are called "id"; rename one, or say that there is no header; if the first line is data, set `no_header: true` of the source
+      SOURCE_INVALID: bank: …/b.csv, line 1, column 4: two columns are called "id"; rename one, or say that there is no header; if the first line is data, set `no_header: true` of the source
       run.extraction.errored
     {file: b.csv, format: parquet}
       SOURCE_INVALID: bank: …/b.csv: damaged or not supported: EOF: Parquet file too small. Size is 4 but need 8; check that the file was written to its end
@@ -135,11 +135,11 @@ fn a_failure_is_told_to_whoever_was_told_of_the_start() {
     run.extraction.started {"extraction_index":1,"connection_type":"file","source_name":"bank"}
     run.comparison.started {"input_source_count":2}
     run.stage.started {"stage_name":"all"}
-    run.extraction.errored {"extraction_index":1,"error":{"code":"QUERY_FAILED","message":"bank: …/b.csv: line 3: 2 fields where 3 are expected; fields that hold the delimiter or a newline must be quoted; if something else is between or around the fields, set `delimiter` or `quote` of the source"}}
-    run.stage.errored {"stage_name":"all","error":{"code":"QUERY_FAILED","message":"bank: …/b.csv: line 3: 2 fields where 3 are expected; fields that hold the delimiter or a newline must be quoted; if something else is between or around the fields, set `delimiter` or `quote` of the source"}}
-    run.comparison.errored {"error":{"code":"QUERY_FAILED","message":"bank: …/b.csv: line 3: 2 fields where 3 are expected; fields that hold the delimiter or a newline must be quoted; if something else is between or around the fields, set `delimiter` or `quote` of the source"}}
+    run.extraction.errored {"extraction_index":1,"error":{"code":"QUERY_FAILED","message":"bank: …/b.csv, line 3, column 13: 2 fields where 3 are expected; fields that hold the delimiter or a newline must be quoted; if something else is between or around the fields, set `delimiter` or `quote` of the source"}}
+    run.stage.errored {"stage_name":"all","error":{"code":"QUERY_FAILED","message":"bank: …/b.csv, line 3, column 13: 2 fields where 3 are expected; fields that hold the delimiter or a newline must be quoted; if something else is between or around the fields, set `delimiter` or `quote` of the source"}}
+    run.comparison.errored {"error":{"code":"QUERY_FAILED","message":"bank: …/b.csv, line 3, column 13: 2 fields where 3 are expected; fields that hold the delimiter or a newline must be quoted; if something else is between or around the fields, set `delimiter` or `quote` of the source"}}
     "#);
-    insta::assert_snapshot!(scene.reason(outcome), @"SOURCE_INVALID: bank: …/b.csv: line 3: 2 fields where 3 are expected; fields that hold the delimiter or a newline must be quoted; if something else is between or around the fields, set `delimiter` or `quote` of the source");
+    insta::assert_snapshot!(scene.reason(outcome), @"SOURCE_INVALID: bank: …/b.csv, line 3, column 13: 2 fields where 3 are expected; fields that hold the delimiter or a newline must be quoted; if something else is between or around the fields, set `delimiter` or `quote` of the source");
 }
 
 #[test]

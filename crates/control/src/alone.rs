@@ -73,7 +73,7 @@ impl<E: Engine, P: Perform> Alone<E, P> {
     async fn step(&self) -> Result<(), StoreError> {
         let (run_id, Executor { store, name, stopping, .. }) = (self.run_id, &self.executor);
         if let Some(claimed) = insist(stopping, "claiming a run", || store.claim_run(run_id, name)).await? {
-            self.executor.submit(claimed).await;
+            self.executor.submit_all(vec![claimed]).await;
         }
         if let Some(taken) = insist(stopping, "taking a run", || store.take_run(run_id, name)).await? {
             self.worker.attempt(taken).await;

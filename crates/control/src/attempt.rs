@@ -12,6 +12,7 @@ use trueup_events::{Payload, Time};
 use trueup_lifecycle::{Fact, Lease, Report, State, classify};
 use trueup_store::{Finish, Record, StoreError, Taken};
 
+use crate::finisher::Finisher;
 use crate::patience::insist;
 use crate::perform::{Perform, Performed, Told};
 use crate::station::Station;
@@ -38,6 +39,7 @@ enum Stop {
 #[derive(Debug)]
 pub(crate) struct Attempt<'a, P> {
     pub(crate) station: &'a Station<P>,
+    pub(crate) finisher: &'a Finisher,
     /// Fires when somebody wants the run to end.
     pub(crate) cancelled: CancellationToken,
 }
@@ -102,10 +104,7 @@ impl<P: Perform> Attempt<'_, P> {
     }
 
     async fn finish(&self, lease: &Lease, report: Report) -> Result<Finish, StoreError> {
-        insist(&self.station.stopping, "finishing a run", || {
-            self.station.store.finish(lease.clone(), report.clone())
-        })
-        .await
+        self.finisher.finish(lease.clone(), report).await
     }
 
     /// Lets the work be done; tells the store what it tells, keeps the lease alive, and stops it when it has to.

@@ -24,43 +24,63 @@ pub(crate) struct Executor<E> {
 }
 
 impl<E: Engine> Executor<E> {
-    /// Submits all that it claimed; one that fails holds up no other.
+    /// Submits all that it claimed and hands it off; one that fails holds up no other. What goes wrong with the store meanwhile leaves stale claims, which a sweep takes over.
     pub(crate) async fn submit_all(&self, claimed: Vec<Claimed>) {
-        stream::iter(claimed)
-            .for_each_concurrent(SUBMITS_AT_ONCE, |claimed| async move { self.submit(claimed).await })
-            .await;
+        let submits = stream::iter(claimed).map(|Claimed { claim, record }| async move {
+            let submitted = self.engine.submit(&record).await;
+            (claim, record, submitted)
+        });
+        let submits: Vec<_> = submits.buffer_unordered(SUBMITS_AT_ONCE).collect().await;
+        let mut taken = Vec::new();
+        for (claim, record, submitted) in submits {
+            match submitted {
+                Ok(()) => taken.push((claim, record)),
+                Err(error) => {
+                    let written = self.submit_failed(claim, &error).await;
+                    self.note(&record, written);
+                }
+            }
+        }
+        self.hand_off(taken).await;
     }
 
-    /// Submits a run and hands it off. What goes wrong with the store meanwhile leaves a stale claim, which a sweep takes over.
-    pub(crate) async fn submit(&self, claimed: Claimed) {
-        let Claimed { claim, record } = claimed;
-        let run_id = record.id();
-        let written = match self.engine.submit(&record).await {
-            Ok(()) => self.hand_off(claim, &record).await,
-            Err(error) => self.submit_failed(claim, &error).await,
-        };
-        match written {
-            Ok(()) => {}
-            Err(StoreError::Refused(refusal)) => {
-                tracing::info!(%run_id, executor = self.name, %refusal, "the run went on without this executor");
+    /// Hands off what the engine has taken, in one transaction.
+    async fn hand_off(&self, taken: Vec<(Claim, Record)>) {
+        let (claims, records): (Vec<Claim>, Vec<Record>) = taken.into_iter().unzip();
+        if claims.is_empty() {
+            return;
+        }
+        let handed =
+            insist(&self.stopping, "handing runs off", || self.store.hand_off_all(claims.clone())).await;
+        match handed {
+            Ok(answers) => {
+                for (record, answer) in records.iter().zip(answers) {
+                    if let Err(StoreError::Refused(Refusal::Finished(_))) = answer {
+                        self.withdraw(record).await;
+                    }
+                    self.note(record, answer.map(drop));
+                }
             }
-            Err(error) => {
-                tracing::error!(%run_id, executor = self.name, %error, "the claim is left to the next sweep");
-            }
+            Err(error) => records.iter().for_each(|record| self.note(record, Err(error.clone()))),
         }
     }
 
-    async fn hand_off(&self, claim: Claim, record: &Record) -> Result<(), StoreError> {
-        let handed = insist(&self.stopping, "handing a run off", || self.store.hand_off(claim.clone())).await;
-        match handed {
-            // Cancelled in mid-submit: what was submitted is withdrawn. One that another executor has by now is left alone, since the engine knows both by one name.
-            Err(StoreError::Refused(refusal @ Refusal::Finished(_))) => {
-                if let Err(error) = self.engine.cancel(record).await {
-                    tracing::warn!(run_id = %record.id(), %error, "a run that has ended is still with the engine");
-                }
-                Err(refusal.into())
+    /// Takes back what was cancelled in mid-submit. One that another executor has by now is left alone, since the engine knows both by one name.
+    async fn withdraw(&self, record: &Record) {
+        if let Err(error) = self.engine.cancel(record).await {
+            tracing::warn!(run_id = %record.id(), %error, "a run that has ended is still with the engine");
+        }
+    }
+
+    /// Says what became of a submit, unless it is as it should be.
+    fn note(&self, record: &Record, written: Result<(), StoreError>) {
+        let (run_id, executor) = (record.id(), &self.name);
+        match written {
+            Ok(()) => {}
+            Err(StoreError::Refused(refusal)) => {
+                tracing::info!(%run_id, executor, %refusal, "the run went on without this executor");
             }
-            handed => handed.map(drop),
+            Err(error) => tracing::error!(%run_id, executor, %error, "the claim is left to the next sweep"),
         }
     }
 

@@ -8,6 +8,7 @@ mod attempt;
 mod child;
 mod engine;
 mod executor;
+mod finisher;
 mod local;
 mod patience;
 mod perform;

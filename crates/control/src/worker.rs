@@ -10,6 +10,7 @@ use trueup_events::RunId;
 use trueup_store::{StoreError, Taken};
 
 use crate::attempt::Attempt;
+use crate::finisher::Finisher;
 use crate::patience::Patience;
 use crate::perform::Perform;
 use crate::station::Station;
@@ -21,6 +22,7 @@ const LOOK_INTERVAL: Duration = Duration::from_secs(15);
 #[derive(Debug)]
 pub(crate) struct Worker<P> {
     station: Station<P>,
+    finisher: Finisher,
     places: u32,
     free: Arc<Semaphore>,
     /// The attempts under way, and what tells each that its run is to end.
@@ -30,7 +32,8 @@ pub(crate) struct Worker<P> {
 impl<P: Perform> Worker<P> {
     pub(crate) fn new(station: Station<P>, places: u32) -> Self {
         let free = Arc::new(Semaphore::new(places as usize));
-        Self { station, places, free, under_way: Mutex::default() }
+        let finisher = Finisher::start(Arc::clone(&station.store), station.stopping.clone());
+        Self { station, finisher, places, free, under_way: Mutex::default() }
     }
 
     /// Works until everything stops, and what is under way has ended.
@@ -106,7 +109,7 @@ impl<P: Perform> Worker<P> {
     pub(crate) async fn attempt(&self, taken: Taken) {
         let (run_id, cancelled) = (taken.record.id(), CancellationToken::new());
         self.under_way().insert(run_id, cancelled.clone());
-        Attempt { station: &self.station, cancelled }.run(taken).await;
+        Attempt { station: &self.station, finisher: &self.finisher, cancelled }.run(taken).await;
         self.under_way().remove(&run_id);
     }
 

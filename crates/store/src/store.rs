@@ -115,7 +115,16 @@ impl Store {
 
     /// Hands a submitted run to the worker side.
     pub async fn hand_off(&self, claim: Claim) -> Result<Record, StoreError> {
-        self.transact(verbs::HandOff { claim }).await
+        let run_id = claim.run_id();
+        self.hand_off_all(vec![claim]).await?.pop().unwrap_or(Err(StoreError::NoSuchRun(run_id)))
+    }
+
+    /// Hands submitted runs to the worker side in one transaction, and answers for each.
+    pub async fn hand_off_all(
+        &self,
+        claims: Vec<Claim>,
+    ) -> Result<Vec<Result<Record, StoreError>>, StoreError> {
+        self.transact(verbs::HandOff { claims }).await
     }
 
     /// Notes that the engine did not take a run: it is tried again later, or fails.
@@ -135,7 +144,16 @@ impl Store {
 
     /// Ends an attempt as its worker says, and with it the run.
     pub async fn finish(&self, lease: Lease, report: Report) -> Result<Finish, StoreError> {
-        self.transact(verbs::Finish { lease, report }).await
+        let run_id = lease.run_id();
+        self.finish_all(vec![(lease, report)]).await?.pop().unwrap_or(Err(StoreError::NoSuchRun(run_id)))
+    }
+
+    /// Ends attempts as their worker says, in one transaction, and answers for each.
+    pub async fn finish_all(
+        &self,
+        reports: Vec<(Lease, Report)>,
+    ) -> Result<Vec<Result<Finish, StoreError>>, StoreError> {
+        self.transact(verbs::Finish { reports }).await
     }
 
     /// Claims one run if its turn has come, and no other.

@@ -19,6 +19,9 @@ pub(crate) trait Tx: Send {
     /// Loads a run.
     fn run(&mut self, id: RunId) -> impl Future<Output = Result<Option<Record>, StoreError>> + Send;
 
+    /// Loads several runs; those that do not exist are left out.
+    fn runs(&mut self, ids: &[RunId]) -> impl Future<Output = Result<Vec<Record>, StoreError>> + Send;
+
     /// Loads runs that no other transaction holds: for each search no more than so many, those that no sweep has seen for longest first.
     fn find(
         &mut self,

@@ -27,6 +27,8 @@ pub(crate) use sweep::{Expire, Look, Silence, SweepStaleClaims, TakeOver};
 pub(crate) use task::{NotePass, Now};
 pub(crate) use work::{Finish, Heartbeat, Take};
 
+use std::collections::HashMap;
+
 use trueup_events::RunId;
 use trueup_lifecycle::{Change, Refusal, Run, Settings};
 
@@ -57,6 +59,70 @@ async fn change<T: Tx>(
         tx.write(&[Move::new(&record.run, change, context, deed, now_ms)]).await?;
     }
     Ok(Record { run, ..record })
+}
+
+/// A run, and what is to become of it.
+struct Wish<'a, F> {
+    run_id: RunId,
+    deed: Deed<'a>,
+    ask: F,
+}
+
+/// What became of a wish.
+struct Granted {
+    /// Whether the run had ended before.
+    was_over: bool,
+    /// What it is now.
+    record: Record,
+    /// Why that is what it was before.
+    refusal: Option<StoreError>,
+}
+
+impl Granted {
+    fn into_result(self) -> Result<Record, StoreError> {
+        self.refusal.map_or(Ok(self.record), Err)
+    }
+}
+
+/// Loads runs, asks of each what becomes of it, and writes that; one that refuses holds up no other.
+async fn change_all<T: Tx, F>(
+    tx: &mut T,
+    context: &Context,
+    wishes: Vec<Wish<'_, F>>,
+) -> Result<Vec<Result<Granted, StoreError>>, StoreError>
+where
+    F: FnOnce(&Run, i64, &Settings) -> Result<Change, Refusal> + Send,
+{
+    let ids: Vec<RunId> = wishes.iter().map(|wish| wish.run_id).collect();
+    let loaded = tx.runs(&ids).await?;
+    let mut records: HashMap<RunId, Record> =
+        loaded.into_iter().map(|record| (record.id(), record)).collect();
+    let now_ms = now_ms(tx, context).await?;
+    let mut moves = Vec::new();
+    let mut answers = Vec::new();
+    for Wish { run_id, deed, ask } in wishes {
+        // A run that is wished for twice at once is gone the second time, as one is that never was.
+        let Some(record) = records.remove(&run_id) else {
+            answers.push(Err(StoreError::NoSuchRun(run_id)));
+            continue;
+        };
+        let was_over = record.run.state.status().is_terminal();
+        answers.push(Ok(match ask(&record.run, now_ms, context.settings()) {
+            Ok(change) => {
+                let run = change.run.clone();
+                if run != record.run {
+                    moves.push(Move::new(&record.run, change, context, deed, now_ms));
+                }
+                Granted { was_over, record: Record { run, ..record }, refusal: None }
+            }
+            Err(refusal) => {
+                let refusal = Some(refused(refusal, run_id, deed.actor, context));
+                Granted { was_over, record, refusal }
+            }
+        }));
+    }
+    tx.write(&moves).await?;
+    Ok(answers)
 }
 
 /// The time that counts: the database's, or the one set by hand.

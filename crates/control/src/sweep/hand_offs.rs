@@ -27,7 +27,7 @@ impl<E: Engine> HandOffs<E> {
                 }
                 self.misses.forget(record);
                 if let Some(claimed) = store.take_over(record.id(), name).await? {
-                    self.executor.submit(claimed).await;
+                    self.executor.submit_all(vec![claimed]).await;
                 }
                 Ok(true)
             }

@@ -17,8 +17,8 @@ use super::rows;
 use crate::audit::{Link, ROOT};
 use crate::error::StoreError;
 
-/// How often it looks without having been told: others may have been killed between their commit and their turn.
-const POLL: Duration = Duration::from_millis(200);
+/// How often it looks without having been told: others may have been killed between their commit and their turn, or a notification been lost.
+const POLL: Duration = Duration::from_secs(2);
 /// The least time between two turns, so that many commits share one, and one notification.
 const PAUSE: Duration = Duration::from_millis(4);
 /// How many events and entries one turn takes.
@@ -39,9 +39,10 @@ pub(crate) struct Sequencer {
 }
 
 impl Sequencer {
-    /// Notes that this store has committed something.
+    /// Notes that this store has committed something; who looks at rows need not wait for positions.
     pub(crate) fn committed(&self) {
         self.committed.fetch_add(1, Ordering::SeqCst);
+        self.tell_change();
         self.wake.notify_one();
     }
 
@@ -66,11 +67,22 @@ impl Sequencer {
     /// Takes turns until it is stopped.
     pub(crate) async fn run(&self, pool: &Pool) {
         loop {
-            // Whether it was told or its time has come makes no difference.
-            drop(timeout(POLL, self.wake.notified()).await);
+            let was_told = timeout(POLL, self.wake.notified()).await.is_ok();
+            if !was_told && self.is_idle(pool).await {
+                continue;
+            }
             // A turn that failed changed nothing, and the next one does its work; verbs report that the server is away.
             let (_done_or_left, ()) = join(self.catch_up(pool), sleep(PAUSE)).await;
         }
+    }
+
+    /// Whether nothing waits, and nobody has numbered anything: one question instead of a turn, for all the time in which nothing happens.
+    async fn is_idle(&self, pool: &Pool) -> bool {
+        let Ok(lent) = pool.lend_at_once(DOING).await else { return false };
+        let (client, sql) = (&lent.connection.client, &lent.connection.sql);
+        let Ok(Ok(row)) = timeout(PATIENCE, client.query_one(&sql.is_idle, &[])).await else { return false };
+        pool.give_back(lent);
+        row.get::<_, bool>(0) && row.get::<_, i64>(1) <= self.told.load(Ordering::SeqCst)
     }
 
     /// Numbers everything that is visible now.

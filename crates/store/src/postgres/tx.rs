@@ -130,6 +130,14 @@ impl Tx for PgTx<'_> {
         found.first().map(rows::record).transpose()
     }
 
+    async fn runs(&mut self, ids: &[RunId]) -> Result<Vec<Record>, StoreError> {
+        let sql = &self.connection.sql;
+        let ids: Vec<String> = ids.iter().copied().map(key).collect();
+        let [found, now] = self.query_all([(&sql.runs_by_id, &[&ids]), (&sql.now_ms, &[])]).await?;
+        self.now_ms = Some(number(&now));
+        found.iter().map(rows::record).collect()
+    }
+
     async fn find(&mut self, searches: &[(Search, u32)]) -> Result<Vec<Vec<Found>>, StoreError> {
         self.flush().await?;
         let (begin, Connection { client, sql, .. }) = (self.begin(), self.connection);

@@ -134,6 +134,13 @@ impl Tx for SqliteTx<'_> {
         self.ask(|connection| rows::first(connection, sql::RUN, [id.to_string()], rows::record))
     }
 
+    async fn runs(&mut self, ids: &[RunId]) -> Result<Vec<Record>, StoreError> {
+        let load = |id: &RunId| {
+            self.ask(|connection| rows::first(connection, sql::RUN, [id.to_string()], rows::record))
+        };
+        ids.iter().filter_map(|id| load(id).transpose()).collect()
+    }
+
     async fn find(&mut self, searches: &[(Search, u32)]) -> Result<Vec<Vec<Found>>, StoreError> {
         searches.iter().map(|(search, limit)| self.search(search, *limit)).collect()
     }

@@ -1,10 +1,10 @@
 //! The executor's side: claiming runs and handing them off.
 
 use trueup_events::outcome::RunError;
-use trueup_lifecycle::{Claim, Run};
+use trueup_lifecycle::{Claim, Run, Settings};
 
 use super::find::{find, find_all};
-use super::{change, change_each, now_ms};
+use super::{Granted, Wish, change, change_all, change_each, now_ms};
 use crate::context::Context;
 use crate::error::StoreError;
 use crate::record::{Claimed, Record};
@@ -40,20 +40,23 @@ impl Verb for ClaimForScheduling {
     }
 }
 
+/// Hands off all that one executor has submitted; one that refuses holds up no other.
 pub(crate) struct HandOff {
-    pub(crate) claim: Claim,
+    pub(crate) claims: Vec<Claim>,
 }
 
 impl Verb for HandOff {
-    type Output = Record;
-    const DOING: &'static str = "handing a run off";
+    type Output = Vec<Result<Record, StoreError>>;
+    const DOING: &'static str = "handing runs off";
 
-    async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<Record, StoreError> {
-        let deed = Deed { actor: self.claim.executor(), action: "hand_off" };
-        change(tx, context, self.claim.run_id(), deed, |run, now_ms, settings| {
-            run.hand_off(&self.claim, now_ms, settings)
-        })
-        .await
+    async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<Self::Output, StoreError> {
+        let wish = |claim| Wish {
+            run_id: Claim::run_id(claim),
+            deed: Deed { actor: claim.executor(), action: "hand_off" },
+            ask: move |run: &Run, now_ms: i64, settings: &Settings| run.hand_off(claim, now_ms, settings),
+        };
+        let answers = change_all(tx, context, self.claims.iter().map(wish).collect()).await?;
+        Ok(answers.into_iter().map(|answer| answer.and_then(Granted::into_result)).collect())
     }
 }
 

@@ -1,9 +1,9 @@
 //! The worker's side: taking runs, staying alive, and saying how they ended.
 
-use trueup_lifecycle::{Cancel, Lease, Refusal, Report, Run};
+use trueup_lifecycle::{Cancel, Lease, Refusal, Report, Run, Settings};
 
 use super::find::find;
-use super::{change, change_each, existing, now_ms, refused};
+use super::{Granted, Wish, change_all, change_each, existing, now_ms, refused};
 use crate::context::Context;
 use crate::error::StoreError;
 use crate::record::{self, Taken};
@@ -50,31 +50,31 @@ impl Verb for Heartbeat {
     }
 }
 
+/// Ends the attempts that one worker reports of; one that refuses holds up no other.
 pub(crate) struct Finish {
-    pub(crate) lease: Lease,
-    pub(crate) report: Report,
+    pub(crate) reports: Vec<(Lease, Report)>,
 }
 
 impl Verb for Finish {
-    type Output = record::Finish;
-    const DOING: &'static str = "finishing a run";
+    type Output = Vec<Result<record::Finish, StoreError>>;
+    const DOING: &'static str = "finishing runs";
     const IS_URGENT: bool = true;
 
-    async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<record::Finish, StoreError> {
-        let deed = Deed { actor: self.lease.worker(), action: "finish" };
-        let mut was_over = false;
-        let finished = change(tx, context, self.lease.run_id(), deed, |run, now_ms, settings| {
-            was_over = run.state.status().is_terminal();
-            run.report(&self.lease, &self.report, now_ms, settings)
-        })
-        .await;
-        match finished {
-            Ok(record) if was_over => Ok(record::Finish::Late(record)),
-            Ok(record) => Ok(record::Finish::Accepted(record)),
-            Err(StoreError::Refused(Refusal::Finished(_))) => {
-                existing(tx, self.lease.run_id()).await.map(record::Finish::Late)
-            }
-            Err(error) => Err(error),
-        }
+    async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<Self::Output, StoreError> {
+        let wishes = self.reports.iter().map(|(lease, report)| Wish {
+            run_id: lease.run_id(),
+            deed: Deed { actor: lease.worker(), action: "finish" },
+            ask: move |run: &Run, now_ms: i64, settings: &Settings| {
+                run.report(lease, report, now_ms, settings)
+            },
+        });
+        let answers = change_all(tx, context, wishes.collect()).await?;
+        let finish = |granted: Granted| match granted.refusal {
+            Some(StoreError::Refused(Refusal::Finished(_))) => Ok(record::Finish::Late(granted.record)),
+            Some(refusal) => Err(refusal),
+            None if granted.was_over => Ok(record::Finish::Late(granted.record)),
+            None => Ok(record::Finish::Accepted(granted.record)),
+        };
+        Ok(answers.into_iter().map(|answer| answer.and_then(finish)).collect())
     }
 }

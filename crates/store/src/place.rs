@@ -1,9 +1,10 @@
 //! Where a store is, and what it is opened for.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// Where a store is.
+/// Where a store is; shown without the password.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
     /// A file.
@@ -24,8 +25,31 @@ impl FromStr for Place {
         match text.split_once(':') {
             Some(("sqlite", path)) if !path.is_empty() => Ok(Self::Sqlite(path.into())),
             Some(("postgres" | "postgresql", _)) => Ok(Self::Postgres(text.to_owned())),
-            _ => Err(UnknownPlace(text.to_owned())),
+            _ => Err(UnknownPlace(without_password(text))),
         }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
+            Self::Postgres(url) => f.write_str(&without_password(url)),
+        }
+    }
+}
+
+/// A URL as it may be shown: without the password before the host, and without parameters, where one may stand too.
+fn without_password(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let rest = rest.split_once('?').map_or(rest, |(before, _)| before);
+    // The last one: an unescaped @ in a password is a mistake, but no reason to show its end.
+    match rest.rsplit_once('@') {
+        Some((user, host)) => {
+            let user = user.split_once(':').map_or(user, |(name, _)| name);
+            format!("{scheme}://{user}@{host}")
+        }
+        None => format!("{scheme}://{rest}"),
     }
 }
 
@@ -38,4 +62,26 @@ pub enum Role {
     Command,
     /// To look and no more: nothing is made, changed or brought up to date, and changes are not heard of.
     Reader,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_are_not_shown() {
+        let table = [
+            ("sqlite:/var/lib/trueup.db", "sqlite:/var/lib/trueup.db"),
+            ("postgres://ann@db/trueup", "postgres://ann@db/trueup"),
+            ("postgres://ann:hunter2@db:5432/trueup", "postgres://ann@db:5432/trueup"),
+            ("postgres://ann:hun@ter2@db/trueup", "postgres://ann@db/trueup"),
+            ("postgresql://db/trueup?user=ann&password=hunter2", "postgresql://db/trueup"),
+            ("postgres://ann:hunter2@/trueup?host=db", "postgres://ann@/trueup"),
+        ];
+        for (text, shown) in table {
+            assert_eq!(text.parse::<Place>().unwrap().to_string(), shown);
+        }
+        let error = "mysql://ann:hunter2@db/trueup".parse::<Place>().unwrap_err().to_string();
+        assert!(error.contains("mysql://ann@db/trueup") && !error.contains("hunter2"), "{error}");
+    }
 }

@@ -46,6 +46,9 @@ pub(crate) struct Postgres {
 }
 
 impl Postgres {
+    /// The version of the schema of every open store.
+    pub(crate) const SCHEMA: i64 = schema::KNOWN;
+
     pub(crate) async fn open(place: &str, role: Role, options: Options) -> Result<Self, StoreError> {
         let mut config = config(place)?;
         if role == Role::Reader {

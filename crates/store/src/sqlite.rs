@@ -12,12 +12,14 @@ mod sql;
 mod tx;
 mod writer;
 
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Arc;
 
 use rusqlite::{Row, params};
 use tokio::sync::watch;
 use trueup_events::{Event, JobId, RunId, TenantId};
+use uuid::Uuid;
 
 use self::inspect::{Depth, Found};
 use self::lock::Lock;
@@ -44,6 +46,9 @@ pub(crate) struct Sqlite {
 }
 
 impl Sqlite {
+    /// The version of the schema of every open store.
+    pub(crate) const SCHEMA: i64 = migrate::KNOWN;
+
     pub(crate) async fn open(place: &Path, role: Role, options: Options) -> Result<Self, StoreError> {
         let path = place.to_owned();
         blocking("opening the store", move || Self::open_now(&path, role, options)).await
@@ -169,6 +174,19 @@ impl Sqlite {
             Ok(found)
         };
         self.readers.read("listing runs", read).await
+    }
+
+    pub(crate) async fn runs_between(
+        &self,
+        tenant_id: TenantId,
+        ids: RangeInclusive<Uuid>,
+        limit: u32,
+    ) -> Result<Vec<Record>, StoreError> {
+        let read = move |connection: &_| {
+            let of = params![tenant_id.to_string(), ids.start().to_string(), ids.end().to_string(), limit];
+            rows::all(connection, sql::RUNS_BETWEEN, of, rows::record)
+        };
+        self.readers.read("looking for runs", read).await
     }
 
     pub(crate) async fn job(&self, tenant_id: TenantId, name: &str) -> Result<Option<Job>, StoreError> {

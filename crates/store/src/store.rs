@@ -1,5 +1,7 @@
 //! The store that the rest of trueup sees: the verbs, and what can be read.
 
+use std::ops::RangeInclusive;
+
 use tokio::sync::watch;
 use trueup_events::outcome::RunError;
 use trueup_events::{Event, EventId, JobId, Payload, RunId, TenantId, Time};
@@ -60,6 +62,14 @@ impl Store {
 
     async fn transact<V: Verb>(&self, verb: V) -> Result<V::Output, StoreError> {
         ask!(self, backend => backend.transact(verb).await)
+    }
+
+    /// The version of its schema, which opening it has brought up to date.
+    pub fn schema(&self) -> i64 {
+        match self.backend {
+            Backend::Sqlite(_) => Sqlite::SCHEMA,
+            Backend::Postgres(_) => Postgres::SCHEMA,
+        }
     }
 
     /// Counts up whenever something may have been committed, here or by another process; missed counts are one.
@@ -305,6 +315,16 @@ impl Store {
     /// Runs, the latest first.
     pub async fn runs(&self, filter: &RunFilter) -> Result<Vec<Record>, StoreError> {
         ask!(self, backend => backend.runs(filter).await)
+    }
+
+    /// Those of a tenant's runs whose ids are between two, those two included, in the order of their ids.
+    pub async fn runs_between(
+        &self,
+        tenant_id: TenantId,
+        ids: RangeInclusive<Uuid>,
+        limit: u32,
+    ) -> Result<Vec<Record>, StoreError> {
+        ask!(self, backend => backend.runs_between(tenant_id, ids, limit).await)
     }
 
     /// A job in its present revision.

@@ -1,9 +1,12 @@
 //! What can be read beside the verbs.
 
+use std::ops::RangeInclusive;
+
 use tokio::time::timeout;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Row, Statement};
 use trueup_events::{Event, JobId, RunId, TenantId};
+use uuid::Uuid;
 
 use super::Postgres;
 use super::error::failed;
@@ -67,6 +70,17 @@ impl Postgres {
             }
         };
         found.iter().map(rows::record).collect()
+    }
+
+    pub(crate) async fn runs_between(
+        &self,
+        tenant_id: TenantId,
+        ids: RangeInclusive<Uuid>,
+        limit: u32,
+    ) -> Result<Vec<Record>, StoreError> {
+        let (first, last) = (ids.start().to_string(), ids.end().to_string());
+        let of: [&(dyn ToSql + Sync); 4] = [&tenant_id.to_string(), &first, &last, &i64::from(limit)];
+        self.read(|sql| &sql.runs_between, &of).await?.iter().map(rows::record).collect()
     }
 
     pub(crate) async fn job(&self, tenant_id: TenantId, name: &str) -> Result<Option<Job>, StoreError> {

@@ -19,7 +19,8 @@ const MIGRATIONS: [&str; 5] = [
     include_str!("../../migrations/postgres/0004_shapes.sql"),
     include_str!("../../migrations/postgres/0005_tasks.sql"),
 ];
-const KNOWN: i64 = MIGRATIONS.len().cast_signed() as i64;
+/// The schema that this version knows.
+pub(crate) const KNOWN: i64 = MIGRATIONS.len().cast_signed() as i64;
 
 const TABLES: &str = include_str!("../../sql/postgres/schema/tables.sql");
 const FIRST: &str = include_str!("../../sql/postgres/schema/first.sql");

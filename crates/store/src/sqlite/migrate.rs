@@ -15,7 +15,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite/0006_tasks.sql"),
 ];
 /// The schema that this version knows.
-const KNOWN: i64 = MIGRATIONS.len().cast_signed() as i64;
+pub(crate) const KNOWN: i64 = MIGRATIONS.len().cast_signed() as i64;
 
 /// Makes the steps that are missing, each in a transaction; of two processes that do so at once, one waits for the other.
 pub(crate) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {

@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::json;
+use trueup_events::RunId;
 use trueup_events::outcome::{ErrorCode, Outcome, Reason, RunError, Verdict};
 use trueup_lifecycle::{Epoch, Policy, Refusal, Report, State, Status, fold};
 use trueup_store::{Finish, NewRun, RunFilter, StoreError};
+use uuid::Uuid;
 
 use crate::bench::{Bench, EXECUTOR, START_MS, WORKER, names};
 
@@ -225,4 +227,28 @@ pub async fn runs_are_listed_latest_first_by_page(bench: Bench) {
     let both = bench.store.runs(&only(vec![Status::Scheduling, Status::Requested])).await.unwrap();
     assert_eq!(both.len(), 5);
     assert_eq!(bench.store.runs(&only(vec![Status::Failed])).await.unwrap(), []);
+}
+
+pub async fn runs_are_found_by_a_range_of_ids(bench: Bench) {
+    let mut triggered = Vec::new();
+    for _ in 0..3 {
+        let RunId::Uuid(id) = bench.trigger("revenue").await else { panic!("our runs have UUIDs") };
+        triggered.push(id);
+    }
+    triggered.sort();
+    let other = bench.store.tenant("other").await.unwrap();
+    let [first, second, third] = triggered[..] else { panic!("there are three") };
+    let table = [
+        (bench.tenant_id, Uuid::nil(), Uuid::max(), 9, vec![first, second, third]),
+        (bench.tenant_id, Uuid::nil(), Uuid::max(), 2, vec![first, second]),
+        (bench.tenant_id, second, third, 9, vec![second, third]),
+        (bench.tenant_id, second, second, 9, vec![second]),
+        (bench.tenant_id, third, second, 9, vec![]),
+        (other, Uuid::nil(), Uuid::max(), 9, vec![]),
+    ];
+    for (tenant_id, from, to, limit, expected) in table {
+        let found = bench.store.runs_between(tenant_id, from..=to, limit).await.unwrap();
+        let found: Vec<RunId> = found.iter().map(trueup_store::Record::id).collect();
+        assert_eq!(found, expected.into_iter().map(RunId::Uuid).collect::<Vec<_>>(), "{from} to {to}");
+    }
 }

@@ -41,6 +41,7 @@ conformance! {
     lives::many_executors_claim_each_run_once,
     lives::a_run_keeps_the_revision_it_started_with,
     lives::runs_are_listed_latest_first_by_page,
+    lives::runs_are_found_by_a_range_of_ids,
     admission::a_queue_lets_in_as_many_as_it_has_slots,
     admission::a_full_waiting_line_refuses,
     admission::executors_together_never_overfill_a_queue,

@@ -21,7 +21,7 @@ const NANOS_MAX: i128 = 10_000 * 366 * 86_400_000_000_000;
 
 /// A text that is no length of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum DurationError {
+pub enum DurationError {
     /// It is not written as one.
     #[error("expected a duration such as 30s, 5m, 1h30m or 2d")]
     NotDuration,
@@ -31,13 +31,24 @@ pub(crate) enum DurationError {
     /// It says that something takes no or negative time.
     #[error("expected a duration of at least a second")]
     TooShort,
+    /// It says that something takes negative time.
+    #[error("expected a duration that is not negative")]
+    Negative,
     /// A range that leaves out 0 would refuse equal values.
     #[error("expected a range around 0 such as -1d..+3d")]
     NotAroundZero,
 }
 
+/// Reads a length of time, which may be none.
+pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
+    let nanos = parse_nanos(text)?;
+    let seconds = u64::try_from(nanos.div_euclid(1_000_000_000)).map_err(|_| DurationError::Negative)?;
+    let rest = u32::try_from(nanos.rem_euclid(1_000_000_000)).map_err(|_| DurationError::NotDuration)?;
+    Ok(Duration::new(seconds, rest))
+}
+
 /// Reads a length of time of at least a second, in seconds.
-pub(crate) fn parse_limit(text: &str) -> Result<Duration, DurationError> {
+pub fn parse_limit(text: &str) -> Result<Duration, DurationError> {
     let nanos = parse_nanos(text)?;
     match u64::try_from(nanos / 1_000_000_000) {
         Ok(seconds) if seconds > 0 => Ok(Duration::from_secs(seconds)),
@@ -107,7 +118,9 @@ fn count_nanos(numeral: &str, unit: i128) -> Result<i128, DurationError> {
 
 #[cfg(test)]
 mod tests {
-    use super::{DurationError, parse_limit, parse_span};
+    use std::time::Duration;
+
+    use super::{DurationError, parse_duration, parse_limit, parse_span};
 
     #[test]
     fn limits_and_spans() {
@@ -115,6 +128,9 @@ mod tests {
             [("1h", 3600), ("90m", 5400), ("1h30m", 5400), ("1d 12h", 129_600), ("1.5s", 1)]
         {
             assert_eq!(parse_limit(text).map(|it| it.as_secs()), Ok(seconds), "{text}");
+        }
+        for (text, millis) in [("0", 0), ("0s", 0), ("200ms", 200), ("1.5s", 1500), ("30d", 2_592_000_000)] {
+            assert_eq!(parse_duration(text), Ok(Duration::from_millis(millis)), "{text}");
         }
         for (text, from, to) in [
             ("2d", "-172800", "172800"),
@@ -145,6 +161,8 @@ mod tests {
         for (text, expected) in table {
             assert_eq!(parse_limit(text), Err(expected), "{text}");
         }
+        assert_eq!(parse_duration("-1h"), Err(DurationError::Negative));
+        assert_eq!(parse_duration("soon"), Err(DurationError::NotDuration));
         assert_eq!(parse_span("1d..3d"), Err(DurationError::NotAroundZero));
         assert_eq!(parse_span("-2d"), Err(DurationError::NotAroundZero));
     }

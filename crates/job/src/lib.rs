@@ -44,6 +44,7 @@ pub use arguments::{ArgumentError, Arguments, Moment};
 pub use connection::{Connection, ConnectionKind};
 pub use cron::{Cron, CronError};
 pub use decimal::{Decimal, DecimalError};
+pub use duration::{DurationError, parse_duration, parse_limit};
 pub use fault::{Fault, Faults, Place};
 pub use follow_up::FollowUp;
 pub use job::{Duplicates, Job, Method};

@@ -29,3 +29,4 @@ pub use serve::{Roles, serve};
 pub use settings::Settings;
 pub use station::Station;
 pub use stopping::Stopping;
+pub use sweep::sweep_once;

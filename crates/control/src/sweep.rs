@@ -4,12 +4,14 @@ mod claims;
 mod hand_offs;
 mod leases;
 mod misses;
+mod once;
 mod retention;
 
 pub(crate) use claims::{StaleClaims, Waiting};
 pub(crate) use hand_offs::HandOffs;
 pub(crate) use leases::Leases;
 pub(crate) use misses::Misses;
+pub use once::sweep_once;
 pub(crate) use retention::{Orphans, Retention};
 
 use trueup_store::{Record, StoreError};

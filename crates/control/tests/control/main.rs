@@ -43,6 +43,7 @@ on_both! {
     starts::dead_entries_do_not_starve_a_live_one,
     starts::four_executors_start_each_run_once,
     sweeps::a_silent_run_is_what_its_engine_says,
+    sweeps::one_sweep_ends_what_was_lost,
     sweeps::not_to_know_is_not_to_be_lost,
     sweeps::an_engine_that_is_not_well_loses_nothing,
     sweeps::a_lost_run_is_retried_if_its_job_says_so,

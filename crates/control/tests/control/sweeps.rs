@@ -1,8 +1,9 @@
 //! What is silent is asked about, and called lost only when it is.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use trueup_control::{Answer, Kept};
+use trueup_control::{Answer, Kept, Local, sweep_once};
 use trueup_events::EventType;
 use trueup_events::outcome::{Outcome, Verdict};
 use trueup_lifecycle::{Policy, Report, Status};
@@ -38,6 +39,17 @@ pub(crate) async fn a_silent_run_is_what_its_engine_says(system: System) {
         system.reaches(run_id, expected).await;
         assert_eq!(system.count(run_id, EventType::Finalised).await, 1, "{answer:?}");
         stopping.finish(GRACE).await;
+    }
+}
+
+pub(crate) async fn one_sweep_ends_what_was_lost(system: System) {
+    let run_id = silent(&system, Policy::default()).await;
+    let runs_dir = tempfile::tempdir().unwrap();
+    let engine = Arc::new(Local::new(runs_dir.path().to_owned()));
+    let lease = Duration::from_secs(30);
+    for expected in [1, 0] {
+        assert_eq!(sweep_once(&engine, &system.store, "passer-by", lease).await.unwrap(), expected);
+        assert_eq!(system.run(run_id).await.run.state.status(), Status::Abandoned);
     }
 }
 

@@ -1,0 +1,33 @@
+//! One sweep by who runs none in the background.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use trueup_store::{Store, StoreError};
+
+use super::{Leases, Misses};
+use crate::engine::Engine;
+use crate::executor::Executor;
+use crate::stopping::Stopping;
+use crate::task::Task;
+
+/// How many runs one sweep takes up.
+const BATCH: u32 = 100;
+
+/// Ends or retries the runs whose worker was lost, as a server would have; says how many.
+pub async fn sweep_once<E: Engine>(
+    engine: &Arc<E>,
+    store: &Arc<Store>,
+    name: &str,
+    lease: Duration,
+) -> Result<u64, StoreError> {
+    let executor = Arc::new(Executor {
+        store: Arc::clone(store),
+        engine: Arc::clone(engine),
+        name: name.to_owned(),
+        stopping: Stopping::default(),
+    });
+    let leases =
+        Leases { executor, batch: BATCH, misses: Misses::default(), lease, store_was_away: <_>::default() };
+    leases.pass().await.map(|tally| tally.done)
+}

@@ -106,11 +106,13 @@ fn arguments(job: &Job, assignment: &Assignment) -> Result<Arguments, RunError> 
 }
 
 fn limits(job: &Job, assignment: &Assignment) -> Result<Limits, RunError> {
-    let memory = assignment.memory_bytes.or_else(|| memory::of_job(job.memory, memory::free));
+    // What the job says counts more than what every run is given.
+    let given = assignment.memory_bytes.filter(|_| job.memory.is_none());
+    let memory = given.or_else(|| memory::of_job(job.memory, memory::free));
     let processors = || thread::available_parallelism().map_or(1, usize::from);
     Ok(Limits {
         memory: memory.ok_or_else(|| invalid(&"memory: at least 48MiB are needed"))?,
-        threads: assignment.threads.or(job.threads).map_or_else(processors, usize::from),
+        threads: job.threads.or(assignment.threads).map_or_else(processors, usize::from),
         temp_dir: std::env::temp_dir(),
     })
 }

@@ -2,11 +2,18 @@
 
 #![expect(clippy::doc_markdown, reason = "these comments are the help text, which has no markup")]
 
+mod running;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::report::Format;
+
+pub use running::{
+    Breaks, BreaksForm, Cancel, Events, Interval, List, Places, Retry, Run, Runs, Serve, Show, StatusOf,
+    Tail, Work, Worker,
+};
 
 /// Compares tables exactly, fast and within a memory cap.
 #[derive(Debug, Parser)]
@@ -26,6 +33,23 @@ pub enum Command {
     /// Carries out one attempt at a run, for the process that started it
     #[command(hide = true)]
     Attempt,
+    /// Runs a job: saves it, compares, and reports
+    #[command(after_help = RUN_EXITS)]
+    Run(Run),
+    /// Runs jobs that are asked for, and looks after all runs of a store
+    #[command(after_help = SERVING)]
+    Serve(Serve),
+    /// Executes runs that a server hands off
+    #[command(after_help = SERVING)]
+    Worker(Worker),
+    /// Lists, shows, cancels and retries runs, and prints their breaks
+    #[command(subcommand)]
+    Runs(Runs),
+    /// Looks at the log of what happened to runs
+    #[command(subcommand)]
+    Events(Events),
+    /// Shows the store, its queues, and what background tasks did last
+    Status(StatusOf),
     /// Looks after the log of who did what
     #[command(subcommand)]
     Audit(Audit),
@@ -44,9 +68,9 @@ pub enum Audit {
 /// What `trueup audit verify` takes.
 #[derive(Debug, Args)]
 pub struct Verify {
-    /// The store: sqlite:PATH or postgres://USER@HOST/DATABASE
-    #[arg(long, value_name = "STORE")]
-    pub store: trueup_store::Place,
+    /// Where.
+    #[command(flatten)]
+    pub places: Places,
 
     /// The head that an earlier check printed; if entries were cut off since then, it is missing now
     #[arg(long, value_name = "HASH")]
@@ -56,6 +80,12 @@ pub struct Verify {
     #[arg(long)]
     pub json: bool,
 }
+
+const RUN_EXITS: &str = "Ctrl-C cancels the run and waits for it; pressed again, it ends at once.\n\
+    Exits with 0 for MATCHED, 1 for UNMATCHED, 2 for an error, 130 when interrupted or cancelled.";
+
+const SERVING: &str = "Ctrl-C ends it: runs under way are finished or handed back within 10 seconds. Pressed again, it ends at once.\n\
+    Exits with 130 when interrupted, 2 for an error.";
 
 const EXITS: &str = "SRC is a source's name, or its number from 0. Options that list things can be repeated, or take a list with commas.\n\
     Exits with 0 for MATCHED, 1 for UNMATCHED, 2 for an error, 130 when interrupted.";

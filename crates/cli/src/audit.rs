@@ -8,6 +8,8 @@ use trueup_store::{Options, Role, Store};
 use crate::arguments::Verify;
 use crate::failure::Failure;
 use crate::interrupt::end_when_interrupted;
+use crate::place::Home;
+use crate::runtime;
 
 /// The exit code when the log was tampered with.
 const TAMPERED: u8 = 1;
@@ -15,13 +17,13 @@ const TAMPERED: u8 = 1;
 /// Checks the log of a store and prints what was found.
 pub fn verify(options: &Verify) -> Result<ExitCode, Failure> {
     end_when_interrupted()?;
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::Runtime)?;
-    let audited = runtime.block_on(async {
-        let store = Store::open(&options.store, Role::Reader, Options::default()).await?;
+    let place = Home::of(&options.places)?.store;
+    let audited = runtime::block_on(async {
+        let opened = Store::open(&place, Role::Reader, Options::default()).await;
+        let store = opened.map_err(|error| Failure::OpenStore { place: place.to_string(), error })?;
         let audited = store.verify_audit(options.expect).await?;
         store.close().await?;
-        Ok::<_, Failure>(audited)
+        Ok(audited)
     })?;
     if options.json {
         let fault = audited.fault.as_ref().map(ToString::to_string);

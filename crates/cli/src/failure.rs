@@ -1,6 +1,7 @@
 //! Why `trueup` stops, as the person who called it reads it.
 
 use std::io::ErrorKind;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use trueup_compare::{BreaksFileError, ValueProblem};
@@ -49,6 +50,51 @@ pub enum Failure {
     /// The store cannot do it.
     #[error(transparent)]
     Store(#[from] trueup_store::StoreError),
+    /// The store cannot be opened.
+    #[error("cannot open the store {place}: {error}")]
+    OpenStore {
+        /// Where it is, without its password.
+        place: String,
+        /// What is wrong with it.
+        error: trueup_store::StoreError,
+    },
+    /// The folder for the files of runs cannot be made.
+    #[error("cannot make the folder {folder}: {error}")]
+    NoFolder {
+        /// The folder.
+        folder: PathBuf,
+        /// What the system says.
+        error: std::io::Error,
+    },
+    /// A job's file cannot be read.
+    #[error("cannot read the job {path}: {error}")]
+    ReadJob {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        error: std::io::Error,
+    },
+    /// What a file says is no job.
+    #[error("{path} is no job that can be run:{}", listed(path, faults))]
+    NoJob {
+        /// The file.
+        path: String,
+        /// All that is wrong.
+        faults: trueup_job::Faults,
+    },
+    /// A run has no verdict.
+    #[error("the run {id} ended as {status}: {error}")]
+    Run {
+        /// Which.
+        id: trueup_events::RunId,
+        /// What became of it.
+        status: trueup_lifecycle::Status,
+        /// Why.
+        error: trueup_events::outcome::RunError,
+    },
+    /// The breaks of a run cannot be shown.
+    #[error(transparent)]
+    StoredBreaks(#[from] trueup_reconcile::breaks::StoredBreaksError),
     /// No task can be run.
     #[error("cannot start: {0}")]
     Runtime(std::io::Error),
@@ -98,10 +144,20 @@ impl Failure {
                 ErrorKind::StorageFull => Some("free some space, or write to another disk".to_owned()),
                 _ => None,
             },
-            Self::Store(error) => error.hint().map(str::to_owned),
-            Self::Signals(_) | Self::Runtime(_) | Self::Interrupted => None,
+            Self::Store(error) | Self::OpenStore { error, .. } => error.hint().map(str::to_owned),
+            Self::NoFolder { .. } => Some("name another by --data-dir, or by --store".to_owned()),
+            Self::ReadJob { .. } => Some("check the path".to_owned()),
+            Self::NoJob { .. } => Some("nothing was saved; docs/jobs.md says what a job has".to_owned()),
+            Self::Run { id, .. } => Some(format!("`trueup runs show {id}` shows what it told")),
+            Self::StoredBreaks(_) | Self::Signals(_) | Self::Runtime(_) | Self::Interrupted => None,
         }
     }
+}
+
+/// Faults with the file, a line each.
+fn listed(path: &str, faults: &trueup_job::Faults) -> String {
+    let lines: Vec<String> = faults.iter().map(|fault| format!("\n  {path}:{fault}")).collect();
+    lines.concat()
 }
 
 fn comparison_hint(error: &trueup_compare::Error) -> Option<String> {

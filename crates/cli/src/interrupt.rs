@@ -1,7 +1,8 @@
-//! Ctrl-C and SIGTERM: at once while sources are opened, in order during a comparison, at once when repeated.
+//! Ctrl-C and SIGTERM: at once while there is nothing to put in order, in order otherwise, at once when repeated.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use tokio::sync::watch;
 use trueup_compare::Progress;
 
 use crate::failure::{Failure, INTERRUPTED};
@@ -49,5 +50,27 @@ impl Interrupts {
     /// From here on, the first interrupt cancels.
     pub fn cancel_from_now(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Effect::Cancel;
+    }
+}
+
+/// The first interrupt, which a task can wait for; a second one ends the program at once.
+pub struct Interrupted(watch::Receiver<bool>);
+
+impl Interrupted {
+    /// Catches interrupts from now on.
+    pub fn catch() -> Result<Self, Failure> {
+        let (tell, told) = watch::channel(false);
+        ctrlc::set_handler(move || {
+            if tell.send_replace(true) {
+                std::process::exit(i32::from(INTERRUPTED));
+            }
+        })?;
+        Ok(Self(told))
+    }
+
+    /// Waits for the first.
+    pub async fn wait(&self) {
+        // It cannot fail: the handler has the other end for as long as the program lives.
+        drop(self.0.clone().wait_for(|is_interrupted| *is_interrupted).await);
     }
 }

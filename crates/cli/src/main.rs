@@ -1,42 +1,68 @@
-//! `trueup`: says how N tables differ, and looks after what is remembered of runs.
+//! `trueup`: says how N tables differ, runs jobs that ask so, and looks after what is remembered of runs.
 
 mod arguments;
 mod attempt;
 mod audit;
 mod diff;
+mod event_line;
+mod events_tail;
 mod failure;
 mod interrupt;
+mod log;
 mod memory;
 mod output;
 mod panics;
+mod place;
 mod progress;
 mod reading_hint;
 mod report;
+mod run;
+mod runs;
+mod runtime;
+mod serve;
 mod source_names;
 mod specification;
+mod status;
+mod story;
+mod story_tables;
 mod targets;
 mod terminal;
 mod tolerance;
 mod visible;
+mod who;
 
 use std::process::ExitCode;
 
 use clap::Parser;
+use trueup_store::fail_point::{FailPoint, UnknownPoint};
 
-use arguments::{Audit, Colours, Command, Trueup};
+use arguments::{Audit, Colours, Command, Events, Trueup};
+use failure::Failure;
 
 fn main() -> ExitCode {
     panics::leave_out_those_of_decoders();
     let arguments = Trueup::parse();
-    match arguments.command {
-        Command::Diff(options) => match diff::run(&options) {
-            Ok(code) => code,
-            Err(failure) => failure.report(terminal::colours_on_stderr(options.color)),
-        },
-        Command::Attempt => attempt::run(),
-        Command::Audit(Audit::Verify(options)) => match audit::verify(&options) {
-            Ok(code) => code,
-            Err(failure) => failure.report(terminal::colours_on_stderr(Colours::Auto)),
-        },
+    if let Err(unknown) = arm_fail_point() {
+        return Failure::usage(format!("TRUEUP_FAIL_POINT: {unknown}")).report(false);
+    }
+    let (done, colours) = match &arguments.command {
+        Command::Diff(options) => (diff::run(options), options.color),
+        Command::Attempt => (Ok(attempt::run()), Colours::Auto),
+        Command::Run(options) => (run::run(options), Colours::Auto),
+        Command::Serve(options) => (serve::serve(options), Colours::Auto),
+        Command::Worker(options) => (serve::work(options), Colours::Auto),
+        Command::Runs(options) => (runs::run(options), Colours::Auto),
+        Command::Events(Events::Tail(options)) => (events_tail::tail(options), Colours::Auto),
+        Command::Status(options) => (status::status(options), Colours::Auto),
+        Command::Audit(Audit::Verify(options)) => (audit::verify(options), Colours::Auto),
+    };
+    done.unwrap_or_else(|failure| failure.report(terminal::colours_on_stderr(colours)))
+}
+
+/// Holds the process at a boundary of a verb, for tests that kill it there.
+fn arm_fail_point() -> Result<(), UnknownPoint> {
+    match std::env::var("TRUEUP_FAIL_POINT") {
+        Ok(point) => point.parse().map(FailPoint::arm),
+        Err(_) => Ok(()),
     }
 }

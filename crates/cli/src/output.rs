@@ -3,8 +3,11 @@
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use tempfile::NamedTempFile;
+
+use crate::failure::Failure;
 
 /// Writes to standard output; a reader that has left is no error.
 pub fn print(text: &str) -> io::Result<()> {
@@ -13,6 +16,12 @@ pub fn print(text: &str) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result,
     }
+}
+
+/// Writes what a command has to say, which is all that it does.
+pub fn say(text: &str) -> Result<ExitCode, Failure> {
+    print(text).map_err(|source| Failure::Report { target: "standard output".to_owned(), source })?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// A report file that is complete or not there; what is no ordinary file, such as a pipe, is written to directly.

@@ -18,15 +18,20 @@ pub struct Bars {
 }
 
 impl Bars {
-    /// Starts drawing.
+    /// Starts drawing how far a comparison is.
     pub fn draw(progress: &Arc<Progress>, names: &[String], width: usize) -> Self {
-        let (stop, stopped) = channel();
         let progress = Arc::clone(progress);
         let names = names.to_vec();
+        Self::start(move |elapsed| frame(&progress, &names, elapsed, width))
+    }
+
+    /// Starts drawing whatever there is to draw after so long.
+    pub fn start(frame: impl Fn(Duration) -> String + Send + 'static) -> Self {
+        let (stop, stopped) = channel();
         let thread = std::thread::spawn(move || {
             let started = Instant::now();
             while stopped.recv_timeout(FRAME) == Err(RecvTimeoutError::Timeout) {
-                let frame = frame(&progress, &names, started.elapsed(), width);
+                let frame = frame(started.elapsed());
                 // The cursor goes back up at once, so that whatever is printed next overwrites the bars.
                 show(&format!("{frame}\u{1b}[{}A", frame.lines().count()));
             }
@@ -75,7 +80,8 @@ fn frame(progress: &Progress, names: &[String], elapsed: Duration, width: usize)
     frame
 }
 
-fn push_line(frame: &mut String, line: &str, width: usize) {
+/// Adds a line, cut to the width.
+pub fn push_line(frame: &mut String, line: &str, width: usize) {
     let line: String = line.chars().take(width.saturating_sub(1)).collect();
     frame.push_str(&line);
     frame.push_str("\u{1b}[K\n");
@@ -94,7 +100,7 @@ fn bar(rows: u64, expected: Option<u64>) -> String {
 }
 
 /// A number in at most six characters.
-fn short(number: f64) -> String {
+pub fn short(number: f64) -> String {
     match number {
         small if small < 10_000.0 => format!("{small:.0}"),
         thousands if thousands < 1e6 => format!("{:.1} k", thousands / 1e3),

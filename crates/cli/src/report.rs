@@ -16,12 +16,12 @@ mod phrases;
 mod samples;
 mod table;
 mod table_breaks;
-mod text_grid;
+pub mod text_grid;
 
 use clap::ValueEnum;
 use trueup_compare::{Comparison, Spec, Verdict};
 
-pub use phrases::verdict_line;
+pub use phrases::{count, counted, verdict_line};
 
 /// A finished comparison and where its sources came from.
 pub struct Report<'a> {

@@ -99,14 +99,17 @@ fn entries_that_were_cut_off_are_missed_by_who_kept_the_head() {
 fn what_is_no_store_is_refused() {
     let place = Place::new(&[("ledger.csv", "id,amount\n1,2\n"), ("empty.db", "")]);
     let table = [
-        ("sqlite:ledger.csv", "error: not a trueup store"),
+        ("sqlite:ledger.csv", "error: cannot open the store sqlite:ledger.csv: not a trueup store"),
         (
             "sqlite:legder.db",
-            "error: there is no store here: legder.db is missing or empty\nhint: check where",
+            "error: cannot open the store sqlite:legder.db: there is no store here: legder.db is missing or empty\nhint: check where",
         ),
-        ("sqlite:empty.db", "error: there is no store here: "),
+        ("sqlite:empty.db", "error: cannot open the store sqlite:empty.db: there is no store here: "),
         ("ledger.db", "names no store: write sqlite:PATH or postgres://USER@HOST/DATABASE"),
-        ("postgres://ann@localhost:1/none", "error: the store is away"),
+        (
+            "postgres://ann@localhost:1/none",
+            "error: cannot open the store postgres://ann@localhost:1/none: the store is away",
+        ),
     ];
     for (store, expected) in table {
         let refused = shown(place.trueup(&["audit", "verify", "--store", store]).output().unwrap());

@@ -6,6 +6,7 @@ mod attempt;
 mod audit;
 mod contradictions;
 mod diff;
+mod events_tail;
 mod failures;
 #[cfg(unix)]
 mod interrupt;
@@ -13,4 +14,9 @@ mod interrupt;
 mod memory_cap;
 mod place;
 mod readme;
+mod run;
+mod runs;
 mod schema;
+#[cfg(unix)]
+mod serve;
+mod shared_store;

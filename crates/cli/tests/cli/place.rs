@@ -45,6 +45,10 @@ impl Place {
     pub fn trueup(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_trueup"));
         command.current_dir(self.path()).env_remove("NO_COLOR").args(arguments);
+        for name in ["TRUEUP_STORE", "TRUEUP_DATA_DIR", "TRUEUP_LOG"] {
+            command.env_remove(name);
+        }
+        command.env("XDG_DATA_HOME", self.path().join("data")).env("USER", "ann");
         command
     }
 

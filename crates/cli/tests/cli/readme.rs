@@ -81,6 +81,16 @@ fn every_command_runs_and_finds_breaks() {
 }
 
 #[test]
+fn the_job_finds_what_the_main_example_does() {
+    let (place, readme) = (tour(), readme());
+    assert!(readme.contains("\ntrueup run examples/job.yaml\n"));
+    let ran = place.trueup(&["run", "examples/job.yaml", "--quiet"]).output().unwrap();
+    assert_eq!(ran.status.code(), Some(1));
+    let verdict = blocks(&readme, "text")[0].lines().next().unwrap();
+    assert_eq!(String::from_utf8(ran.stdout).unwrap(), format!("{verdict}\n"));
+}
+
+#[test]
 fn exit_codes_mean_what_it_says() {
     let place = tour();
     let readme = readme();

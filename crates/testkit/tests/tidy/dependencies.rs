@@ -61,6 +61,7 @@ const LAYERS: [(&str, &[&str]); 10] = [
             "trueup-events",
             "trueup-extract",
             "trueup-job",
+            "trueup-lifecycle",
             "trueup-reconcile",
             "trueup-store",
         ],

@@ -1,0 +1,93 @@
+//! Which store a command works on, and where runs leave their files.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use trueup_events::TenantId;
+use trueup_store::{Options, Place, Role, Store};
+
+use crate::arguments::Places;
+use crate::failure::Failure;
+use crate::runtime;
+
+/// The one tenant that there is so far.
+const TENANT: &str = "default";
+/// What the default store is called in the data directory.
+const STORE_FILE: &str = "trueup.db";
+/// Where the files of runs are in the data directory.
+const RUNS_FOLDER: &str = "runs";
+
+/// A store, and the folder that belongs to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Home {
+    /// The store.
+    pub store: Place,
+    /// The folder that each run has a folder in.
+    pub runs_dir: PathBuf,
+}
+
+impl Home {
+    /// What was asked for, or what is there by default.
+    pub fn of(places: &Places) -> Result<Self, Failure> {
+        let store = match &places.store {
+            Some(text) => text.parse().map_err(|error| Failure::usage(format!("--store: {error}")))?,
+            None => Place::Sqlite(user_data_dir()?.join(STORE_FILE)),
+        };
+        let data_dir = match (&places.data_dir, &store) {
+            (Some(given), _) => given.clone(),
+            (None, Place::Sqlite(file)) => file.parent().map(Path::to_owned).unwrap_or_default(),
+            (None, Place::Postgres(_)) => user_data_dir()?,
+        };
+        // Attempts are told of it, wherever they work.
+        let runs_dir = std::path::absolute(data_dir.join(RUNS_FOLDER))
+            .map_err(|error| Failure::usage(format!("--data-dir {}: {error}", data_dir.display())))?;
+        Ok(Self { store, runs_dir })
+    }
+
+    /// Opens the store and makes it if need be, with its tenant and its folder.
+    pub async fn open(&self, role: Role, options: Options) -> Result<(Store, TenantId), Failure> {
+        fs::create_dir_all(&self.runs_dir)
+            .map_err(|error| Failure::NoFolder { folder: self.runs_dir.clone(), error })?;
+        let failed = |error| Failure::OpenStore { place: self.store.to_string(), error };
+        let store = Store::open(&self.store, role, options).await.map_err(failed)?;
+        let tenant_id = store.tenant(TENANT).await.map_err(failed)?;
+        Ok((store, tenant_id))
+    }
+}
+
+/// Opens a store that is there already, for as long as a command needs it.
+pub fn visit<T>(
+    places: &Places,
+    work: impl AsyncFnOnce(&Store, TenantId) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let home = Home::of(places)?;
+    // To look at a store is no reason to make one.
+    if let Place::Sqlite(path) = &home.store
+        && !path.exists()
+    {
+        return Err(Failure::usage_hint(
+            format!("there is no store {}", path.display()),
+            "check the path; `trueup run` and `trueup serve` make one",
+        ));
+    }
+    runtime::block_on(async {
+        let failed = |error| Failure::OpenStore { place: home.store.to_string(), error };
+        let store = Store::open(&home.store, Role::Command, Options::default()).await.map_err(failed)?;
+        let tenant_id = store.tenant(TENANT).await?;
+        let done = work(&store, tenant_id).await;
+        store.close().await?;
+        done
+    })
+}
+
+fn user_data_dir() -> Result<PathBuf, Failure> {
+    let absolute = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let shared = absolute("XDG_DATA_HOME").or_else(|| Some(absolute("HOME")?.join(".local/share")));
+    shared.map(|shared| shared.join("trueup")).ok_or_else(|| {
+        Failure::usage_hint(
+            "neither XDG_DATA_HOME nor HOME says where your data directory is",
+            "name the store by --store, and for a store on PostgreSQL the folder for files by --data-dir",
+        )
+    })
+}

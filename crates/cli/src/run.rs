@@ -1,0 +1,200 @@
+//! `trueup run`: a job, from its file to its verdict.
+
+mod live;
+
+use std::collections::BTreeMap;
+use std::env;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde_json::Value;
+use trueup_control::{Child, Local, Means, Settings, Station, Stopping, see_through, sweep_once};
+use trueup_events::outcome::{Outcome, Verdict};
+use trueup_events::payload::Mode;
+use trueup_events::{RunId, TenantId};
+use trueup_job::{Job, Moment};
+use trueup_lifecycle::{Ending, Finished, Policy, State};
+use trueup_store::{JobDocument, NewRun, Options, Record, Role, Store};
+use uuid::Uuid;
+
+use self::live::Live;
+use crate::arguments::{Colours, Run};
+use crate::failure::{Failure, INTERRUPTED};
+use crate::interrupt::Interrupted;
+use crate::place::Home;
+use crate::story::Story;
+use crate::story_tables::{counts, tables};
+use crate::{log, output, runs, runtime, terminal, who};
+
+/// Why a run was cancelled by Ctrl-C, for those who ask later.
+const INTERRUPT: &str = "interrupted";
+
+/// Runs a job and says how to exit.
+pub fn run(options: &Run) -> Result<ExitCode, Failure> {
+    let job = read(&options.job)?;
+    let params = arguments(&job, &options.params)?;
+    let home = Home::of(&options.places)?;
+    log::start(options.log);
+    let interrupted = Interrupted::catch()?;
+    runtime::block_on(async {
+        let (store, tenant_id) = home.open(Role::Command, Options::default()).await?;
+        let asker = Asker { store: Arc::new(store), tenant_id, home: &home, interrupted };
+        let (record, story) = Box::pin(asker.ask(&job, params, options.quiet)).await?;
+        // Its tasks have ended with the run, so nobody else has it.
+        if let Some(store) = Arc::into_inner(asker.store) {
+            store.close().await?;
+        }
+        report(options, &job, &record, &story)
+    })
+}
+
+/// Reads a job; its relative paths start where it is.
+fn read(path: &Path) -> Result<Job, Failure> {
+    let unreadable = |error| Failure::ReadJob { path: path.to_owned(), error };
+    let bytes = std::fs::read(path).map_err(unreadable)?;
+    let job = Job::parse(&bytes, None)
+        .map_err(|faults| Failure::NoJob { path: path.display().to_string(), faults })?;
+    let file = path.canonicalize().map_err(unreadable)?;
+    let folder = file.parent().unwrap_or(Path::new("/"));
+    job.anchored_at(folder).map_err(|error| Failure::usage(format!("{}: {error}", path.display())))
+}
+
+/// The values of the job's parameters, defaults included: whoever retries the run later gets the same.
+fn arguments(job: &Job, given: &[String]) -> Result<Value, Failure> {
+    let mut params: BTreeMap<String, Value> = BTreeMap::new();
+    for param in given {
+        let Some((name, value)) = param.split_once('=') else {
+            return Err(Failure::usage_hint(format!("--param {param}: there is no ="), "write NAME=VALUE"));
+        };
+        if params.insert(name.to_owned(), value.into()).is_some() {
+            return Err(Failure::usage(format!("--param {name}: it is given twice")));
+        }
+    }
+    let now_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
+    let moment = Moment::at_ms(now_ms.try_into().unwrap_or(i64::MAX), job.timezone())
+        .ok_or_else(|| Failure::usage("this machine's clock is beyond all dates"))?;
+    let arguments = job.arguments(&params, moment).map_err(|errors| {
+        let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        Failure::usage_hint(errors.join("\n"), "give parameters as --param NAME=VALUE")
+    })?;
+    Ok(arguments.to_json().into_iter().collect())
+}
+
+/// Who asks for a run and sees it through.
+struct Asker<'a> {
+    store: Arc<Store>,
+    tenant_id: TenantId,
+    home: &'a Home,
+    interrupted: Interrupted,
+}
+
+impl Asker<'_> {
+    /// Saves the job, asks for a run of it, and comes back with its end and what it told.
+    async fn ask(&self, job: &Job, params: Value, quiet: bool) -> Result<(Record, Story), Failure> {
+        let (store, tenant_id, name) = (&self.store, self.tenant_id, who::process());
+        let engine = Arc::new(Local::new(self.home.runs_dir.clone()));
+        let lease = Settings::default().lease;
+        let lost = sweep_once(&engine, store, &name, lease).await?;
+        if lost > 0 {
+            tracing::warn!(lost, "ended runs whose process was lost: `trueup runs list` shows them");
+        }
+        store.save_job(tenant_id, document(job), &who::user()).await?;
+        let new = NewRun {
+            run_id: Uuid::now_v7(),
+            tenant_id,
+            job: job.name.clone(),
+            params,
+            mode: Mode::Immediate,
+            triggered_by: who::user(),
+        };
+        let run_id = store.trigger(new).await?;
+        let station = Station {
+            store: Arc::clone(store),
+            performer: Child { program: env::current_exe().map_err(Failure::Runtime)? },
+            means: Means { runs_dir: self.home.runs_dir.clone(), memory_bytes: None, threads: None },
+            name,
+            lease,
+            stopping: Stopping::default(),
+        };
+        let story = Arc::new(Mutex::new(Story::default()));
+        let live = terminal::width_of_stderr().filter(|_| !quiet).map(|width| Live::draw(&story, width));
+        let record = Box::pin(self.see_through(&engine, station, run_id, &story)).await?;
+        drop(live);
+        let mut whole = Story::default();
+        live::catch_up(store, run_id, &mut 0, |event| whole.hear(event)).await?;
+        Ok((record, whole))
+    }
+
+    /// Waits for the end of a run; an interrupt cancels it, and is waited for as well.
+    async fn see_through(
+        &self,
+        engine: &Arc<Local>,
+        station: Station<Child>,
+        run_id: RunId,
+        story: &Mutex<Story>,
+    ) -> Result<Record, Failure> {
+        let mut seeing = std::pin::pin!(see_through(engine, station, self.tenant_id, run_id));
+        let mut following = std::pin::pin!(live::follow(&self.store, run_id, story));
+        let mut is_cancelled = false;
+        loop {
+            tokio::select! {
+                ended = &mut seeing => return ended?.ok_or(Failure::Interrupted),
+                () = &mut following => {}
+                () = self.interrupted.wait(), if !is_cancelled => {
+                    is_cancelled = true;
+                    self.cancel(run_id).await;
+                }
+            }
+        }
+    }
+
+    async fn cancel(&self, run_id: RunId) {
+        eprintln!("cancelling; Ctrl-C again ends at once");
+        let asked = self.store.request_cancel(self.tenant_id, run_id, &who::user(), Some(INTERRUPT)).await;
+        if let Err(error) = asked {
+            eprintln!("warning: the run goes on: {error}");
+        }
+    }
+}
+
+fn document(job: &Job) -> JobDocument {
+    let deadline_ms = job.deadline.as_millis().try_into().unwrap_or(i64::MAX);
+    JobDocument {
+        name: job.name.clone(),
+        document: job.document(),
+        queue: job.queue.clone(),
+        policy: Policy { deadline_ms, retries: job.retries },
+    }
+}
+
+/// Prints how a run ended, and says how to exit.
+fn report(options: &Run, job: &Job, record: &Record, story: &Story) -> Result<ExitCode, Failure> {
+    if options.json {
+        output::say(&format!("{}\n", runs::json(record, &job.name)))?;
+    }
+    let id = record.id();
+    let verdict = match &record.run.state {
+        State::Finished(Finished { ending: Ending::Concluded(Outcome::Result(verdict)), .. }) => *verdict,
+        State::Finished(Finished { ending: Ending::Concluded(Outcome::Error(error)), .. }) => {
+            return Err(Failure::Run { id, status: record.run.state.status(), error: error.clone() });
+        }
+        _ => {
+            let by = record.run.cancel.as_ref().map(|cancel| format!(" by {}", cancel.by));
+            eprintln!("the run {id} was cancelled{}", by.unwrap_or_default());
+            return Ok(ExitCode::from(INTERRUPTED));
+        }
+    };
+    if !options.json {
+        let counted = story.comparison.as_ref().map(|comparison| format!(": {}", counts(comparison)));
+        let verdict_line = format!("{verdict}{}\n", counted.unwrap_or_default());
+        let tables = || tables(story, terminal::look_of_stdout(Colours::Auto));
+        let rest = if options.quiet { String::new() } else { format!("{}\nrun {id}\n", tables()) };
+        output::say(&(verdict_line + &rest))?;
+    }
+    Ok(match verdict {
+        Verdict::Matched => ExitCode::SUCCESS,
+        Verdict::Unmatched => ExitCode::from(1),
+    })
+}

@@ -1,0 +1,33 @@
+//! `trueup runs cancel`: ends a run, or asks its worker to.
+
+use std::process::ExitCode;
+
+use trueup_lifecycle::{CancelAnswer, Refusal};
+use trueup_store::StoreError;
+
+use super::find;
+use crate::arguments::Cancel;
+use crate::failure::Failure;
+use crate::{output, place, who};
+
+/// Cancels a run and says what became of it.
+pub fn cancel(options: &Cancel) -> Result<ExitCode, Failure> {
+    let (id, answer) = place::visit(&options.places, async |store, tenant_id| {
+        let id = find(store, tenant_id, &options.run).await?.id();
+        let asked = store.request_cancel(tenant_id, id, &who::user(), options.reason.as_deref()).await;
+        match asked {
+            Ok((_, answer)) => Ok((id, answer)),
+            Err(StoreError::Refused(Refusal::Finished(finished))) => Err(Failure::usage_hint(
+                format!("the run {id} has ended already: it is {}", finished.ending.status()),
+                "nothing was changed",
+            )),
+            Err(error) => Err(error.into()),
+        }
+    })?;
+    output::say(&match answer {
+        CancelAnswer::Cancelled => format!("{id} is cancelled\n"),
+        CancelAnswer::Asked => {
+            format!("{id} is running: its worker is told to stop, and says how it ended\n")
+        }
+    })
+}

@@ -1,0 +1,105 @@
+//! What the events of a run tell of its present attempt.
+
+use trueup_events::comparison::{Completed, Tolerance};
+use trueup_events::outcome::Verdict;
+use trueup_events::{Event, Payload};
+use trueup_lifecycle::Status;
+
+/// An attempt so far.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Story {
+    /// Its sources, in the order of the job.
+    pub sources: Vec<Source>,
+    /// Its stages that have begun.
+    pub stages: Vec<Stage>,
+    /// What the comparison came to.
+    pub comparison: Option<Completed>,
+}
+
+/// A source that is read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Source {
+    /// Its name, or number.
+    pub name: String,
+    /// How many rows it has, once it was read whole.
+    pub rows: Option<u64>,
+    /// Why it could not be.
+    pub error: Option<String>,
+}
+
+/// A stage that has begun.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stage {
+    /// Its name.
+    pub name: String,
+    /// Rows that are done.
+    pub rows: u64,
+    /// What it found.
+    pub result: Option<Verdict>,
+    /// How each measure fared.
+    pub tolerances: Vec<Tolerance>,
+    /// Why it has no result.
+    pub error: Option<String>,
+}
+
+impl Story {
+    /// Hears one event more; those of others, and those that tell nothing of an attempt, add nothing.
+    pub fn hear(&mut self, event: &Event) {
+        let Some(event_type) = event.name.event_type() else { return };
+        // What the log holds of our types was checked when it came in.
+        if let Ok(payload) = Payload::read(event_type, &event.data) {
+            self.hear_payload(payload);
+        }
+    }
+
+    fn hear_payload(&mut self, payload: Payload) {
+        match payload {
+            // An attempt more starts from nothing.
+            Payload::ExecutionStatusChanged(changed) if changed.state == Status::Running.name() => {
+                *self = Self::default();
+            }
+            Payload::ExtractionStarted(started) => {
+                let source = self.source(started.extraction_index);
+                source.name = started.source_name.unwrap_or_else(|| source.name.clone());
+            }
+            Payload::ExtractionCompleted(completed) => {
+                self.source(completed.extraction_index).rows = Some(completed.rows_extracted);
+            }
+            Payload::ExtractionErrored(errored) => {
+                self.source(errored.extraction_index).error = Some(errored.error.message);
+            }
+            Payload::StageStarted(started) => drop(self.stage(&started.stage_name)),
+            Payload::RowsProcessed(processed) => self.stage(&processed.stage_name).rows = processed.row_count,
+            Payload::StageCompleted(completed) => {
+                let stage = self.stage(&completed.stage_name);
+                stage.result = Some(completed.result);
+                stage.tolerances = completed.tolerances;
+            }
+            Payload::StageErrored(errored) => {
+                self.stage(&errored.stage_name).error = Some(errored.error.message);
+            }
+            Payload::ComparisonCompleted(completed) => self.comparison = Some(completed),
+            _ => {}
+        }
+    }
+
+    /// The source of that number; one that was not heard of yet is called by it.
+    fn source(&mut self, index: u32) -> &mut Source {
+        let index = index as usize;
+        while self.sources.len() <= index {
+            let name = format!("source_{}", self.sources.len());
+            self.sources.push(Source { name, rows: None, error: None });
+        }
+        &mut self.sources[index]
+    }
+
+    fn stage(&mut self, name: &str) -> &mut Stage {
+        let known = self.stages.iter().position(|stage| stage.name == name);
+        let index = known.unwrap_or_else(|| {
+            let name = name.to_owned();
+            self.stages.push(Stage { name, rows: 0, result: None, tolerances: Vec::new(), error: None });
+            self.stages.len() - 1
+        });
+        &mut self.stages[index]
+    }
+}

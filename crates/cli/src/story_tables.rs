@@ -1,0 +1,84 @@
+//! What an attempt told, as tables.
+
+use trueup_events::comparison::{Completed, Tolerance};
+
+use crate::report::text_grid::{Field, Marks, lines};
+use crate::report::{Look, count, counted};
+use crate::story::{Stage, Story};
+use crate::visible::visible;
+
+/// The counts of a comparison in one sentence, as `diff` says them.
+pub fn counts(comparison: &Completed) -> String {
+    let matched_groups = comparison.join_stats.matched_groups;
+    let mut parts = vec![format!(
+        "{} of {} match",
+        count(comparison.rows_matched),
+        counted(comparison.rows_compared, "group")
+    )];
+    let outside = matched_groups.saturating_sub(comparison.rows_matched);
+    if outside > 0 {
+        parts.push(format!("{} outside a tolerance", count(outside)));
+    }
+    let absent = comparison.rows_compared.saturating_sub(matched_groups);
+    if absent > 0 {
+        parts.push(format!("{} absent somewhere", count(absent)));
+    }
+    parts.join(", ")
+}
+
+/// Sources, stages and measures, each a table with an empty line before it.
+pub fn tables(story: &Story, look: Look) -> String {
+    let marks = if look.colour { Marks::Colours } else { Marks::Carets };
+    let table = |title: &str, headings: &[&str], rows: Vec<Vec<Field>>| match rows.len() {
+        0 => String::new(),
+        _ => format!("\n{title}\n{}", lines(headings, &rows, look.width, marks)),
+    };
+    let measures = (story.stages.iter())
+        .flat_map(|stage| stage.tolerances.iter().map(|tolerance| measure_row(stage, tolerance)))
+        .collect();
+    let errors = story.sources.iter().map(|source| (&source.name, &source.error));
+    let errors = errors.chain(story.stages.iter().map(|stage| (&stage.name, &stage.error)));
+    let errors = errors
+        .filter_map(|(name, error)| Some(vec![Field::text(name), Field::text(visible(error.as_deref()?))]));
+    let tables = [
+        table("Sources", &["source", "rows", "unmatched"], source_rows(story)),
+        table("Stages", &["stage", "result", "rows"], story.stages.iter().map(stage_row).collect()),
+        table("Measures", &["stage", "measure", "rule", "within", "outside", "passed"], measures),
+        table("Errors", &["source or stage", "error"], errors.collect()),
+    ];
+    tables.concat()
+}
+
+fn source_rows(story: &Story) -> Vec<Vec<Field>> {
+    let unmatched = story.comparison.as_ref().map(|comparison| &comparison.join_stats.unmatched_by_source);
+    (story.sources.iter())
+        .map(|source| {
+            let unmatched = unmatched.and_then(|by_source| by_source.get(&source.name));
+            vec![
+                Field::text(&source.name),
+                Field::number(source.rows.map(count).unwrap_or_default()),
+                Field::number(unmatched.copied().map(count).unwrap_or_default()),
+            ]
+        })
+        .collect()
+}
+
+fn stage_row(stage: &Stage) -> Vec<Field> {
+    vec![
+        Field::text(&stage.name),
+        Field::text(stage.result.map(|verdict| verdict.to_string()).unwrap_or_default()),
+        Field::number(count(stage.rows)),
+    ]
+}
+
+fn measure_row(stage: &Stage, tolerance: &Tolerance) -> Vec<Field> {
+    let value = tolerance.tolerance_value.as_ref().map(|value| format!(" {value}"));
+    vec![
+        Field::text(&stage.name),
+        Field::text(&tolerance.measure_name),
+        Field::text(format!("{}{}", tolerance.tolerance_type, value.unwrap_or_default())),
+        Field::number(count(tolerance.within_tolerance_count)),
+        Field::number(count(tolerance.outside_tolerance_count)),
+        Field::text(if tolerance.passed { "yes" } else { "no" }),
+    ]
+}

@@ -1,0 +1,224 @@
+//! `trueup runs` and `trueup status`: what they show, change and refuse.
+
+use std::fs;
+
+use crate::place::shown;
+use crate::shared_store::{JOB, Shared, masked};
+
+#[test]
+fn a_run_that_waits_is_listed_and_cancelled_by_the_start_of_its_id() {
+    for shared in [Shared::sqlite(), Shared::postgres()] {
+        let id = shared.trigger().to_string();
+        let start = &id[..30];
+        let cancelled = shared.shown(&["runs", "cancel", start, "--reason", "not today"]);
+        assert_eq!(cancelled, format!("exit 0\n{id} is cancelled\n"));
+        assert_eq!(shared.shown(&["runs", "cancel", &id]), cancelled, "a second cancel says the same");
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(masked(&shared.shown(&["runs", "show", start])), @r#"
+            exit 0
+            run ID1
+            job cut-over, revision 1
+            params {}
+            queue default
+            requested TIME by ann
+            status cancelled
+            finished TIME, SPAN after it was requested
+            cancel asked for by ann at TIME: not today
+
+            Events
+              TIME run.triggered mode=IMMEDIATE triggered_by=ann
+              TIME execution.requested queue=default
+              TIME run.cancel_requested cancelled_by=ann reason="not today"
+              TIME run.cancelled cancelled_by=ann reason="not today"
+              TIME execution.completed state=cancelled
+            "#);
+        }
+        let shown = shared.json(&["runs", "show", start, "--json"]);
+        assert_eq!(
+            (&shown["status"], &shown["cancel"]["reason"]),
+            (&"cancelled".into(), &"not today".into())
+        );
+        let types: Vec<&str> =
+            shown["events"].as_array().unwrap().iter().map(|event| event["type"].as_str().unwrap()).collect();
+        assert_eq!(types.last(), Some(&"io.datarecs.reconciliation.execution.completed"));
+    }
+}
+
+#[test]
+fn lists_are_of_what_was_asked_for() {
+    let shared = Shared::sqlite();
+    let (first, second) = (shared.trigger(), shared.trigger());
+    shared.shown(&["runs", "cancel", &first.to_string()]);
+    let ids = |more: &[&str]| {
+        let list = shared.json(&[&["runs", "list", "--json"], more].concat());
+        list.as_array()
+            .unwrap()
+            .iter()
+            .map(|run| run["run_id"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    let (first, second) = (first.to_string(), second.to_string());
+    let table: [(&[&str], &[&String]); 6] = [
+        (&[], &[&second, &first]),
+        (&["--limit", "1"], &[&second]),
+        (&["--job", "cut-over"], &[&second, &first]),
+        (&["--status", "cancelled"], &[&first]),
+        (&["--status", "cancelled,requested"], &[&second, &first]),
+        (&["--status", "running", "--job", "cut-over"], &[]),
+    ];
+    for (more, expected) in table {
+        assert_eq!(ids(more).iter().collect::<Vec<_>>(), expected, "{more:?}");
+    }
+    assert_eq!(shared.shown(&["runs", "list", "--status", "running"]), "exit 0\nthere are no such runs\n");
+}
+
+#[test]
+fn a_retry_is_a_new_run_with_the_same_arguments() {
+    let shared = Shared::sqlite();
+    let job = format!("{JOB}params: {{date: {{type: date, default: \"{{{{ today }}}}\"}}}}\n");
+    fs::write(shared.place.path().join("job.yaml"), &job).unwrap();
+    shared.shown(&["run", "job.yaml", "-q"]);
+    let list = || shared.json(&["runs", "list", "--json"]);
+    let old = list()[0].clone();
+    let id = old["run_id"].as_str().unwrap();
+    let retried = shared.shown(&["runs", "retry", id, id]);
+    let new = list()[0].clone();
+    assert_eq!(retried, format!("exit 0\n{id} is retried as {}\n", new["run_id"].as_str().unwrap()));
+    assert_eq!((&new["params"], &new["status"]), (&old["params"], &"requested".into()));
+    let unended = shared.shown(&["runs", "retry", new["run_id"].as_str().unwrap()]);
+    assert!(
+        unended.contains("has not ended: it is requested\nhint: wait for its end, or cancel it first"),
+        "{unended}"
+    );
+}
+
+#[test]
+fn all_that_ended_so_are_retried_once() {
+    let shared = Shared::sqlite();
+    let job = format!("{JOB}params: {{date: {{type: date}}}}\n");
+    fs::write(shared.place.path().join("job.yaml"), job.replace("bank.csv", "missing.csv")).unwrap();
+    for date in ["2026-01-01", "2026-01-02", "2026-01-01"] {
+        let ran = shared.shown(&["run", "job.yaml", "-q", "--param", &format!("date={date}")]);
+        assert!(ran.starts_with("exit 2\n"), "{ran}");
+    }
+    let retried = shared.shown(&["runs", "retry", "--status", "failed"]);
+    assert_eq!(masked(&retried), "exit 0\nID1 is retried as ID2\nID3 is retried as ID4\n");
+    let list = shared.json(&["runs", "list", "--json", "--status", "requested"]);
+    let dates: Vec<&str> =
+        list.as_array().unwrap().iter().map(|run| run["params"]["date"].as_str().unwrap()).collect();
+    assert_eq!(
+        dates,
+        ["2026-01-01", "2026-01-02"],
+        "in the order in which they were asked for, and each once"
+    );
+    let again = shared.shown(&["runs", "retry", "--status", "failed", "--job", "cut-over"]);
+    assert_eq!(again, "exit 0\nthere is nothing to retry\n");
+
+    fs::write(shared.place.path().join("job.yaml"), JOB).unwrap();
+    shared.shown(&["run", "job.yaml", "-q"]);
+    let unfit = shared.shown(&["runs", "retry", "--status", "failed"]);
+    let warning = "cannot be retried: its params: there is no parameter `date`; the job has none\n";
+    assert_eq!(unfit.matches(warning).count(), 3, "{unfit}");
+    assert!(
+        unfit.starts_with("exit 0\nwarning: ") && unfit.ends_with("there is nothing to retry\n"),
+        "{unfit}"
+    );
+    let named = shared.shown(&["runs", "retry", list[0]["run_id"].as_str().unwrap()]);
+    assert!(named.starts_with("exit 2\nerror: the run "), "{named}");
+}
+
+#[test]
+fn the_status_of_a_store_is_shown() {
+    for shared in [Shared::sqlite(), Shared::postgres()] {
+        shared.trigger();
+        let status = shared.shown(&["status"]);
+        let lines: Vec<&str> = status.lines().skip(1).collect();
+        assert!(lines[0].starts_with("store  ") && lines[0].contains(&shared.store), "{status}");
+        let below = lines[2..].join("\n");
+        assert_eq!(
+            below,
+            "\nQueues\n  queue    waiting  max waiting  scheduled  running  max running\n  default        1            -          0        0            -\n\nno background task has reported yet: `trueup serve` runs them"
+        );
+        let status = shared.json(&["status", "--json"]);
+        assert_eq!(status["queues"][0]["waiting"], 1);
+        assert_eq!(status["store"]["place"], shared.store.as_str());
+    }
+}
+
+#[test]
+fn what_is_not_there_is_named() {
+    let shared = Shared::sqlite();
+    let missing = shared.shown(&["runs", "list"]);
+    assert!(missing.starts_with("exit 2\nerror: there is no store "), "{missing}");
+    shared.trigger();
+    shared.trigger();
+    let cases: [(&[&str], &str); 8] = [
+        (&["runs", "show", "0"], "error: more than one run starts with 0:\n  "),
+        (
+            &["runs", "show", "f"],
+            "error: there is no run f\nhint: `trueup runs list` shows those that there are",
+        ),
+        (&["runs", "cancel", "last"], "error: \"last\" is no id of a run, nor the start of one"),
+        (&["runs", "list", "--job", "x"], "error: there is no job named \"x\""),
+        (&["runs", "list", "--status", "lost"], "expected one of requested, scheduling"),
+        (&["runs", "retry", "--status", "running"], "error: --status running: such a run has not ended"),
+        (&["events", "tail", "--type", "run.done"], "error: --type run.done: there is no such type of event"),
+        (&["events", "tail", "--run", "f"], "error: there is no run f"),
+    ];
+    for (arguments, expected) in cases {
+        let refused = shared.shown(arguments);
+        assert!(refused.starts_with("exit 2\n") && refused.contains(expected), "{arguments:?}: {refused}");
+    }
+}
+
+#[test]
+fn a_store_that_is_away_is_named_without_its_password() {
+    let shared = Shared::sqlite();
+    let store = "postgres://ann:hunter2@localhost:1/none";
+    let commands: [&[&str]; 6] = [
+        &["serve"],
+        &["worker"],
+        &["status"],
+        &["runs", "list"],
+        &["events", "tail", "--follow"],
+        &["audit", "verify"],
+    ];
+    for arguments in commands {
+        let output = shared.place.trueup(arguments).args(["--store", store]).output().unwrap();
+        let refused = shown(output);
+        assert!(
+            refused.starts_with(
+                "exit 2\nerror: cannot open the store postgres://ann@localhost:1/none: the store is away"
+            ),
+            "{refused}"
+        );
+        assert!(!refused.contains("hunter2"), "{refused}");
+    }
+}
+
+#[test]
+fn every_option_is_in_the_docs() {
+    let docs = include_str!("../../../../docs/running.md");
+    let shared = Shared::sqlite();
+    let commands = [
+        "run",
+        "serve",
+        "worker",
+        "runs list",
+        "runs show",
+        "runs cancel",
+        "runs retry",
+        "runs breaks",
+        "events tail",
+        "status",
+    ];
+    for command in commands {
+        let words: Vec<&str> = command.split(' ').chain(["--help"]).collect();
+        let help = shared.shown(&words);
+        let options = help.split_whitespace().filter(|word| word.starts_with("--") && *word != "--help");
+        for option in options.map(|word| word.trim_end_matches(|c: char| !c.is_ascii_lowercase())) {
+            assert!(docs.contains(&format!("`{option}")), "{option} of {command} is not in docs/running.md");
+        }
+        assert!(docs.contains(command), "{command}");
+    }
+}

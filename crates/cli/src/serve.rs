@@ -62,7 +62,9 @@ fn start(
     log::start(work.log);
     let interrupted = Interrupted::catch()?;
     runtime::serve(async {
-        let (store, _) = home.open(Role::Server, store_options).await?;
+        // A worker is beside the one server that a SQLite file may have.
+        let role = if executor { Role::Server } else { Role::Command };
+        let (store, _) = home.open(role, store_options).await?;
         let (store, stopping) = (Arc::new(store), Stopping::default());
         let station = Station {
             store: Arc::clone(&store),

@@ -59,7 +59,7 @@ impl<P: Perform> Attempt<'_, P> {
             }
             Ok(None) => tracing::info!(%run_id, "the run was handed back"),
             Err(StoreError::Refused(refusal)) => {
-                tracing::warn!(%run_id, worker = lease.worker(), %refusal, "the lease is lost; the result is dropped");
+                tracing::warn!(%run_id, worker = lease.worker(), %refusal, "the lease is lost: the write was refused, and the result is dropped");
             }
             Err(error) => tracing::error!(%run_id, %error, "the run is left to the next sweep"),
         }

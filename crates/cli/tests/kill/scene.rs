@@ -1,0 +1,204 @@
+//! A store, a job with real files, and what must hold at the end, whatever happened.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::json;
+use tempfile::TempDir;
+use trueup_events::payload::Mode;
+use trueup_events::{EventType, RunId, TenantId};
+use trueup_lifecycle::{Policy, Status};
+use trueup_store::{JobDocument, NewRun, Options, Place, Record, Role, RunFilter, Store};
+use trueup_testkit::Postgres;
+use uuid::Uuid;
+
+use crate::process::{PATIENCE, Process};
+
+/// Which database a scene is played on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Sqlite,
+    Postgres,
+}
+
+/// Where everything happens; the test looks at the store as another process.
+pub(crate) struct Scene {
+    pub(crate) store: Arc<Store>,
+    pub(crate) tenant_id: TenantId,
+    place: String,
+    folder: TempDir,
+}
+
+impl Scene {
+    pub(crate) async fn set(kind: Kind) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let place = match kind {
+            Kind::Sqlite => format!("sqlite:{}", folder.path().join("trueup.db").display()),
+            Kind::Postgres => Postgres::shared().database().unwrap(),
+        };
+        Self::at(place, folder).await
+    }
+
+    pub(crate) async fn at(place: String, folder: TempDir) -> Self {
+        let ledger = "id,amount\n1,10.00\n2,20.00\n3,30.00\n";
+        let bank = "id,amount\n1,10.00\n2,20.01\n3,30.00\n";
+        std::fs::write(folder.path().join("ledger.csv"), ledger).unwrap();
+        std::fs::write(folder.path().join("bank.csv"), bank).unwrap();
+        let at: Place = place.parse().unwrap();
+        let store = Arc::new(Store::open(&at, Role::Command, Options::default()).await.unwrap());
+        let tenant_id = store.tenant("default").await.unwrap();
+        let scene = Self { store, tenant_id, place, folder };
+        scene.save_job("daily", "0.01", Policy { retries: 5, ..Policy::default() }).await;
+        scene
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Saves a job that compares the two files within a tolerance.
+    pub(crate) async fn save_job(&self, name: &str, tolerance: &str, policy: Policy) {
+        let document = json!({
+            "name": name,
+            "sources": [
+                { "name": "ledger", "file": self.path("ledger.csv") },
+                { "name": "bank", "file": self.path("bank.csv") },
+            ],
+            "key": ["id"],
+            "tolerances": [{ "measure": "amount", "type": "ABSOLUTE", "value": tolerance }],
+        });
+        let document = JobDocument { name: name.to_owned(), document, queue: "default".to_owned(), policy };
+        self.store.save_job(self.tenant_id, document, "ann").await.unwrap();
+    }
+
+    /// A server that notices quickly what is silent, unless it is told otherwise.
+    pub(crate) fn serve(&self, fail_point: Option<&str>, more: &[&str]) -> Process {
+        let quick = [
+            ["--lease", "1s"],
+            ["--reconcile-interval", "200ms"],
+            ["--reconcile-grace", "1s"],
+            ["--name", "only"],
+        ];
+        let mut arguments = self.arguments("serve");
+        let unsaid = quick.iter().filter(|[option, _]| !more.contains(option)).flatten();
+        arguments.extend(unsaid.chain(more).map(ToString::to_string));
+        Process::start(&arguments, fail_point)
+    }
+
+    /// Any other command on the store.
+    pub(crate) fn command(&self, words: &[&str], fail_point: Option<&str>) -> Process {
+        let (first, rest) = words.split_first().unwrap();
+        let mut arguments = vec![(*first).to_owned()];
+        arguments.extend(rest.iter().map(ToString::to_string));
+        arguments.extend(self.arguments("").into_iter().filter(|word| !word.is_empty()));
+        Process::start(&arguments, fail_point)
+    }
+
+    fn arguments(&self, command: &str) -> Vec<String> {
+        let data_dir = self.path("data").display().to_string();
+        [command, "--store", &self.place, "--data-dir", &data_dir].map(str::to_owned).into()
+    }
+
+    /// Asks for a run.
+    pub(crate) async fn start(&self, job: &str) -> RunId {
+        self.store.trigger(self.new_run(job)).await.unwrap()
+    }
+
+    /// Asks for a run until the store answers; asked again, it is the same wish.
+    pub(crate) async fn start_until_heard(&self, job: &str) -> RunId {
+        let new = self.new_run(job);
+        loop {
+            match self.store.trigger(new.clone()).await {
+                Ok(run_id) => return run_id,
+                Err(error) => assert!(error.is_passing(), "{error}"),
+            }
+        }
+    }
+
+    fn new_run(&self, job: &str) -> NewRun {
+        NewRun {
+            run_id: Uuid::now_v7(),
+            tenant_id: self.tenant_id,
+            job: job.to_owned(),
+            params: json!({}),
+            mode: Mode::Immediate,
+            triggered_by: "ann".to_owned(),
+        }
+    }
+
+    pub(crate) async fn runs(&self) -> Vec<Record> {
+        let filter = RunFilter {
+            tenant_id: self.tenant_id,
+            statuses: Vec::new(),
+            job_id: None,
+            before: None,
+            limit: 10_000,
+        };
+        self.store.runs(&filter).await.unwrap()
+    }
+
+    /// A run, once the store can be asked.
+    pub(crate) async fn run(&self, run_id: RunId) -> Record {
+        loop {
+            match self.store.run(self.tenant_id, run_id).await {
+                Ok(record) => return record.unwrap(),
+                Err(error) => assert!(error.is_passing(), "{error}"),
+            }
+        }
+    }
+
+    /// Waits until something is true of a run.
+    pub(crate) async fn becomes(&self, run_id: RunId, is_so: impl Fn(&Record) -> bool) -> Record {
+        let mut changes = self.store.changes();
+        let reached = async {
+            loop {
+                changes.mark_unchanged();
+                let record = self.run(run_id).await;
+                if is_so(&record) {
+                    return record;
+                }
+                changes.changed().await.unwrap();
+            }
+        };
+        match tokio::time::timeout(PATIENCE, reached).await {
+            Ok(record) => record,
+            Err(_) => panic!("the run does not get there: {:#?}", self.run(run_id).await),
+        }
+    }
+
+    /// Waits until every run has ended, and checks all that must hold then.
+    pub(crate) async fn ends_well(&self, expected: usize) {
+        for record in self.runs().await {
+            self.becomes(record.id(), |record| record.run.state.status().is_terminal()).await;
+        }
+        let runs = self.runs().await;
+        assert_eq!(runs.len(), expected, "nothing is lost, and there is no ghost");
+        for record in &runs {
+            self.is_told_once(record).await;
+        }
+        for queue in self.store.queues(self.tenant_id).await.unwrap() {
+            assert_eq!(
+                (queue.waiting, queue.scheduled, queue.running),
+                (0, 0, 0),
+                "no slot is held: {queue:?}"
+            );
+        }
+        let audited = self.store.verify_audit(None).await.unwrap();
+        assert_eq!(audited.fault, None);
+    }
+
+    async fn is_told_once(&self, record: &Record) {
+        let status = record.run.state.status();
+        let mut told: HashMap<EventType, usize> = HashMap::new();
+        for event in self.store.events_of(record.id(), 0, 10_000).await.unwrap() {
+            *told.entry(event.name.event_type().unwrap()).or_default() += 1;
+        }
+        let count = |event_type| told.get(&event_type).copied().unwrap_or(0);
+        let ends = (count(EventType::Finalised), count(EventType::Cancelled));
+        let expected = if status == Status::Cancelled { (0, 1) } else { (1, 0) };
+        assert_eq!(ends, expected, "{status}: {told:?}");
+        assert_eq!(count(EventType::Triggered), 1);
+        assert_eq!(count(EventType::ExecutionCompleted), 1);
+    }
+}

@@ -50,7 +50,7 @@ async fn a_frozen_worker_is_refused_on_postgres() {
 }
 
 /// Ends every connection but the one that asks.
-async fn cut_all(url: &str) {
+pub(crate) async fn cut_all(url: &str) {
     let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
     let connection = tokio::spawn(connection);
     let cut = "select pg_terminate_backend(pid) from pg_stat_activity \

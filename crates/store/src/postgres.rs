@@ -7,7 +7,9 @@ mod reads;
 mod rows;
 mod schema;
 mod sequencer;
+mod server;
 mod statements;
+mod tls;
 mod tx;
 mod writes;
 
@@ -17,12 +19,11 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
-use tokio_postgres::Config;
-use tokio_postgres::config::SslMode;
 
 use self::error::failed;
 use self::pool::{Lent, PATIENCE, Pool};
 use self::sequencer::Sequencer;
+use self::server::Server;
 use self::tx::PgTx;
 use crate::context::{Context, Options};
 use crate::error::StoreError;
@@ -50,13 +51,12 @@ impl Postgres {
     pub(crate) const SCHEMA: i64 = schema::KNOWN;
 
     pub(crate) async fn open(place: &str, role: Role, options: Options) -> Result<Self, StoreError> {
-        let mut config = config(place)?;
+        let mut server = Server::at(place)?;
         if role == Role::Reader {
-            let options = config.get_options().unwrap_or_default().to_owned();
-            config.options(format!("{options} -c default_transaction_read_only=on"));
+            server.only_reads();
         }
-        schema::open(&config, role).await?;
-        let pool = Arc::new(Pool::new(config.clone()));
+        schema::open(&server, role).await?;
+        let pool = Arc::new(Pool::new(server.clone()));
         let sequencer = Arc::new(Sequencer::default());
         let mut tasks = JoinSet::new();
         if role == Role::Reader {
@@ -66,7 +66,7 @@ impl Postgres {
         let (turns, connections) = (Arc::clone(&sequencer), Arc::clone(&pool));
         tasks.spawn(async move { turns.run(&connections).await });
         let heard = Arc::clone(&sequencer);
-        tasks.spawn(async move { listen::listen(&config, &heard).await });
+        tasks.spawn(async move { listen::listen(&server, &heard).await });
         Ok(Self { context: Arc::new(Context::new(options, node)), pool, sequencer, role, tasks })
     }
 
@@ -141,32 +141,6 @@ impl Postgres {
             self.pool.give_back(lent);
         }
     }
-}
-
-/// Reads the URL, and bounds how long the server may be silent.
-fn config(place: &str) -> Result<Config, StoreError> {
-    let refused = |problem: String| StoreError::Failed { doing: "reading the store's URL", problem };
-    let mut config: Config = place.parse().map_err(|error: tokio_postgres::Error| {
-        refused(match std::error::Error::source(&error) {
-            Some(cause) => format!("{error}: {cause}"),
-            None => error.to_string(),
-        })
-    })?;
-    if config.get_ssl_mode() == SslMode::Require {
-        let problem = "sslmode=require: trueup does not encrypt yet: use a trusted network, and sslmode=disable or no sslmode";
-        return Err(refused(problem.to_owned()));
-    }
-    if config.get_connect_timeout().is_none() {
-        config.connect_timeout(Duration::from_secs(5));
-    }
-    if config.get_tcp_user_timeout().is_none() {
-        config.tcp_user_timeout(PATIENCE);
-    }
-    if config.get_application_name().is_none() {
-        config.application_name("trueup");
-    }
-    config.keepalives_idle(PATIENCE);
-    Ok(config)
 }
 
 /// Takes the next number for event ids; a server also says what the events of SQL users name as their source.

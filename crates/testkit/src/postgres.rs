@@ -1,6 +1,8 @@
 //! A throw-away PostgreSQL: its own folder, its own socket, gone with the process that started it.
 
 use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -31,7 +33,8 @@ pub enum PostgresError {
 pub struct Postgres {
     dir: PathBuf,
     bin: PathBuf,
-    settings: &'static str,
+    settings: String,
+    port: u16,
     databases: AtomicU32,
     keeper: Mutex<Keeper>,
 }
@@ -54,18 +57,42 @@ impl Postgres {
     /// Starts a server of one's own, to be stopped and started at will.
     pub fn start() -> Result<Self, PostgresError> {
         // Tests survive no power cut, so the disk need not be waited for; commits are as synchronous as elsewhere.
-        Self::start_with("-c fsync=off")
+        Self::start_with(|_| Ok(("-c fsync=off".to_owned(), 5432)))
     }
 
     /// Starts a server whose commits are on the disk, to be measured.
     pub fn start_durable() -> Result<Self, PostgresError> {
-        Self::start_with("")
+        Self::start_with(|_| Ok((String::new(), 5432)))
     }
 
-    fn start_with(settings: &'static str) -> Result<Self, PostgresError> {
+    /// Starts a server that can also be reached at a port of this machine, and encrypts what goes there.
+    pub fn start_encrypted(certificate: &Path, key: &Path) -> Result<Self, PostgresError> {
+        Self::start_with(|dir| {
+            std::fs::copy(certificate, dir.join("server.crt"))?;
+            std::fs::copy(key, dir.join("server.key"))?;
+            // The server refuses a key that others may read.
+            std::fs::set_permissions(dir.join("server.key"), PermissionsExt::from_mode(0o600))?;
+            let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+            let files =
+                format!("-c ssl_cert_file={0}/server.crt -c ssl_key_file={0}/server.key", dir.display());
+            let settings =
+                format!("-c fsync=off -c listen_addresses=127.0.0.1 -c port={port} -c ssl=on {files}");
+            Ok((settings, port))
+        })
+    }
+
+    fn start_with(
+        prepare: impl FnOnce(&Path) -> std::io::Result<(String, u16)>,
+    ) -> Result<Self, PostgresError> {
         let dir = tempfile::Builder::new().prefix("trueup-pg-").tempdir()?.keep();
-        let (keeper, bin) = Keeper::start(&dir, settings)?;
-        Ok(Self { dir, bin, settings, databases: AtomicU32::new(0), keeper: Mutex::new(keeper) })
+        let (settings, port) = prepare(&dir)?;
+        let (keeper, bin) = Keeper::start(&dir, &settings)?;
+        Ok(Self { dir, bin, settings, port, databases: AtomicU32::new(0), keeper: Mutex::new(keeper) })
+    }
+
+    /// The port of this machine that an encrypted server listens at.
+    pub fn port(&self) -> u16 {
+        self.port
     }
 
     /// Makes a database, and gives its URL for the superuser.
@@ -74,7 +101,7 @@ impl Postgres {
         let made = Command::new(self.bin.join("createdb"))
             .args(["--username=postgres", "--host"])
             .arg(&self.dir)
-            .arg(&name)
+            .args(["--port", &self.port.to_string(), &name])
             .output()?;
         if !made.status.success() {
             return Err(PostgresError::NoDatabase(String::from_utf8_lossy(&made.stderr).into_owned()));
@@ -85,7 +112,7 @@ impl Postgres {
     /// The URL of a database for a user; the server asks for no password.
     pub fn url(&self, user: &str, database: &str) -> String {
         let host = self.dir.to_string_lossy().replace('%', "%25").replace('/', "%2F");
-        format!("postgres://{user}@{host}/{database}")
+        format!("postgres://{user}@{host}:{}/{database}", self.port)
     }
 
     /// Stops the server; what it holds is kept.
@@ -95,7 +122,7 @@ impl Postgres {
 
     /// Starts the server again after it was stopped.
     pub fn start_again(&self) -> Result<(), PostgresError> {
-        *self.keeper() = Keeper::start(&self.dir, self.settings)?.0;
+        *self.keeper() = Keeper::start(&self.dir, &self.settings)?.0;
         Ok(())
     }
 

@@ -7,7 +7,7 @@ fn a_server_comes_back_and_leaves_nothing() {
     let server = Postgres::start().unwrap();
     let url = server.database().unwrap();
     assert_ne!(url, server.database().unwrap());
-    let socket = url.split(['@', '/']).nth(3).unwrap().replace("%2F", "/");
+    let socket = url.split(['@', '/']).nth(3).unwrap().replace(":5432", "").replace("%2F", "/");
     let folder = std::path::Path::new(&socket);
     server.stop().unwrap();
     assert!(folder.join("data").is_dir());

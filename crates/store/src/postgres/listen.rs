@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use futures_util::future::select;
 use tokio::time::{Instant, sleep, timeout};
-use tokio_postgres::{AsyncMessage, Client, Config, Connection, NoTls, Socket, tls::NoTlsStream};
+use tokio_postgres::{AsyncMessage, Client, Connection, Socket};
 
 use super::pool::PATIENCE;
 use super::sequencer::Sequencer;
+use super::server::Server;
+use super::tls::Encrypted;
 
 /// The pause before a connection that was lost early is made again; it doubles while they are.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
@@ -17,13 +19,13 @@ const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const PAUSE_MAX: Duration = Duration::from_secs(5);
 
 /// Listens until it is stopped, on a connection of its own.
-pub(crate) async fn listen(config: &Config, sequencer: &Sequencer) {
+pub(crate) async fn listen(server: &Server, sequencer: &Sequencer) {
     let mut pause = Duration::ZERO;
     loop {
         sleep(pause).await;
         let begun = Instant::now();
         // That the server is away, or does not answer, is for the verbs to report.
-        if let Ok(Ok((client, connection))) = timeout(PATIENCE, config.connect(NoTls)).await {
+        if let Ok(Ok((client, connection))) = timeout(PATIENCE, server.connect()).await {
             follow(&client, connection, sequencer).await;
         }
         let has_lasted = begun.elapsed() >= PAUSE_MAX;
@@ -32,7 +34,7 @@ pub(crate) async fn listen(config: &Config, sequencer: &Sequencer) {
 }
 
 /// Follows what one connection hears, until that is lost.
-async fn follow(client: &Client, mut connection: Connection<Socket, NoTlsStream>, sequencer: &Sequencer) {
+async fn follow(client: &Client, mut connection: Connection<Socket, Encrypted>, sequencer: &Sequencer) {
     let hear = async {
         while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
             if let AsyncMessage::Notification(notification) = message {
@@ -63,18 +65,17 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_server_that_does_not_answer_is_called_again() {
-        let server = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let mut config = Config::new();
-        config.host("127.0.0.1").port(server.local_addr().unwrap().port()).user("ann");
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let server = Server::at(&format!("postgres://ann@{}", listener.local_addr().unwrap())).unwrap();
         let calls = async {
             let mut silent = Vec::new();
             while silent.len() < 3 {
-                silent.push(server.accept().await.unwrap());
+                silent.push(listener.accept().await.unwrap());
             }
         };
         let sequencer = Sequencer::default();
         let calls = timeout(10 * PATIENCE, calls);
-        match select(pin!(calls), pin!(listen(&config, &sequencer))).await {
+        match select(pin!(calls), pin!(listen(&server, &sequencer))).await {
             futures_util::future::Either::Left((called, _)) => called.expect("it calls again"),
             futures_util::future::Either::Right(((), _)) => unreachable!("it listens for ever"),
         }

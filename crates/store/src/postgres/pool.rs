@@ -6,9 +6,10 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
-use tokio_postgres::{Client, Config, Error, NoTls};
+use tokio_postgres::{Client, Error};
 
 use super::error::failed;
+use super::server::Server;
 use super::statements::Statements;
 use crate::error::StoreError;
 
@@ -26,7 +27,7 @@ const SETTINGS: &str =
 /// The connections of one store.
 #[derive(Debug)]
 pub(crate) struct Pool {
-    config: Config,
+    server: Server,
     idle: Mutex<Vec<Connection>>,
     permits: Arc<Semaphore>,
     /// What those that are not urgent need as well.
@@ -49,9 +50,9 @@ pub(crate) struct Lent {
 }
 
 impl Pool {
-    pub(crate) fn new(config: Config) -> Self {
+    pub(crate) fn new(server: Server) -> Self {
         let permits = |count| Arc::new(Semaphore::new(count));
-        Self { config, idle: Mutex::default(), permits: permits(SIZE), common: permits(SIZE - KEPT_BACK) }
+        Self { server, idle: Mutex::default(), permits: permits(SIZE), common: permits(SIZE - KEPT_BACK) }
     }
 
     /// Lends a connection for one transaction, or a few reads.
@@ -75,7 +76,7 @@ impl Pool {
             return Ok(Lent { connection, _permits: permits });
         }
         let no_answer = || StoreError::Away { doing, problem: "no answer".to_owned() };
-        let connected = timeout(PATIENCE, Connection::open(&self.config)).await;
+        let connected = timeout(PATIENCE, Connection::open(&self.server)).await;
         let connection = connected.map_err(|_| no_answer())?.map_err(|error| failed(&error, doing))?;
         Ok(Lent { connection, _permits: permits })
     }
@@ -110,8 +111,8 @@ impl Pool {
 }
 
 impl Connection {
-    async fn open(config: &Config) -> Result<Self, Error> {
-        let (client, driver) = connect(config).await?;
+    async fn open(server: &Server) -> Result<Self, Error> {
+        let (client, driver) = connect(server).await?;
         client.batch_execute(SETTINGS).await?;
         let sql = Statements::prepare(&client).await?;
         Ok(Self { client, sql, driver })
@@ -126,8 +127,8 @@ async fn permit(permits: &Arc<Semaphore>, doing: &'static str) -> Result<OwnedSe
 }
 
 /// Connects, and drives the connection until its client is dropped.
-pub(crate) async fn connect(config: &Config) -> Result<(Client, JoinHandle<()>), Error> {
-    let (client, connection) = config.connect(NoTls).await?;
+pub(crate) async fn connect(server: &Server) -> Result<(Client, JoinHandle<()>), Error> {
+    let (client, connection) = server.connect().await?;
     // What ends a connection is told to whoever waits for an answer.
     let driver = tokio::spawn(async move { drop(connection.await) });
     Ok((client, driver))

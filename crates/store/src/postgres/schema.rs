@@ -1,9 +1,10 @@
 //! Brings the schema up to date.
 
-use tokio_postgres::{Client, Config, Error};
+use tokio_postgres::{Client, Error};
 
 use super::error::failed;
 use super::pool::{PATIENCE, connect};
+use super::server::Server;
 use crate::error::StoreError;
 use crate::place::Role;
 
@@ -29,9 +30,9 @@ const VERSION: &str = include_str!("../../sql/postgres/schema/version.sql");
 const APPLIED: &str = include_str!("../../sql/postgres/schema/applied.sql");
 
 /// Makes the schema, or adds what is missing; several processes may do so at once. Who only reads has to find it whole.
-pub(crate) async fn open(config: &Config, role: Role) -> Result<(), StoreError> {
+pub(crate) async fn open(server: &Server, role: Role) -> Result<(), StoreError> {
     let opened = async {
-        let (client, driver) = connect(config).await.map_err(|error| failed(&error, DOING))?;
+        let (client, driver) = connect(server).await.map_err(|error| failed(&error, DOING))?;
         let opened = if role == Role::Reader { refuse_other(&client).await } else { catch_up(&client).await };
         drop(client);
         // A connection that ended in an error has ended as well.

@@ -14,3 +14,4 @@ mod plans;
 mod sequencer;
 mod sql_users;
 mod statements;
+mod tls;

@@ -131,8 +131,10 @@ async fn urls_that_cannot_be_kept_are_refused() {
     let url = database();
     let no_database = url.replace("/test_", "/none_");
     let table = [
-        (format!("{url}?sslmode=require"), "Failed", "does not encrypt"),
-        (format!("{url}?sslmode=verify-full"), "Failed", "sslmode"),
+        (format!("{url}?sslmode=always"), "Failed", "write disable, prefer"),
+        (format!("{url}?sslmode=verify-full"), "Failed", "sslrootcert"),
+        (format!("{url}?sslmode=verify-ca&sslrootcert=%2Fnowhere"), "Failed", "No such file"),
+        (format!("{url}?sslrootcert=%2Fdev%2Fnull&sslmode=require"), "Failed", "no certificate"),
         ("postgres://localhost:port/x".to_owned(), "Failed", "port"),
         (no_database, "Failed", "does not exist"),
         (format!("{url}?options=-cdefault_transaction_read_only%3Don"), "ReadOnly", "read-only"),

@@ -42,6 +42,13 @@ pub struct Scheduling {
     pub deadline_at_ms: Option<i64>,
 }
 
+impl Scheduling {
+    /// Whether an executor has it, rather than a pause.
+    pub(crate) fn is_claimed(&self) -> bool {
+        matches!(self.hold, Hold::Claimed { .. })
+    }
+}
+
 /// Who may go on with submitting.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Hold {

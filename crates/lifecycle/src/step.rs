@@ -137,14 +137,14 @@ pub(crate) fn step(run: &Run, event: Event<'_>, now_ms: i64, settings: &Settings
         (State::Scheduled(scheduled), Event::TakeOver { executor }) => {
             take_over_hand_off(run, scheduled, executor, now_ms, settings)
         }
-        (
-            State::Scheduling(scheduling @ Scheduling { hold: Hold::Claimed { .. }, .. }),
-            Event::HandOff(_),
-        ) if is_owner => Ok(hand_off(run, scheduling, now_ms)),
-        (
-            State::Scheduling(scheduling @ Scheduling { hold: Hold::Claimed { .. }, .. }),
-            Event::SubmitFailed(_, error),
-        ) if is_owner => Ok(submit_failed(run, scheduling.into(), error, now_ms, settings)),
+        (State::Scheduling(scheduling), Event::HandOff(_)) if is_owner && scheduling.is_claimed() => {
+            Ok(hand_off(run, scheduling, now_ms))
+        }
+        (State::Scheduling(scheduling), Event::SubmitFailed(_, error))
+            if is_owner && scheduling.is_claimed() =>
+        {
+            Ok(submit_failed(run, scheduling.into(), error, now_ms, settings))
+        }
         (State::Scheduled(scheduled), Event::Take { worker }) => {
             refuse_overdue(scheduled.deadline_at_ms, now_ms)?;
             Ok(take(run, scheduled, worker, now_ms, settings))
@@ -179,9 +179,9 @@ pub(crate) fn step(run: &Run, event: Event<'_>, now_ms: i64, settings: &Settings
             beside(run, finished, report)
         }
         (State::Finished(finished), _) => Err(Refusal::Finished(finished.clone())),
-        // A worker took it while the engine was asked about it.
-        (State::Running(_), Event::TakeOver { .. }) => {
-            Err(Refusal::Lost { status: Status::Running, epoch: run.epoch })
+        // Somebody else took it while the engine was asked about it.
+        (State::Running(_), Event::TakeOver { .. }) | (State::Scheduling(_), Event::Answer(_)) => {
+            Err(Refusal::Lost { status: run.state.status(), epoch: run.epoch })
         }
         (state, _) if !is_owner => Err(Refusal::Lost { status: state.status(), epoch: run.epoch }),
         (state, event) => Err(IllegalTransition { state: state.status(), event: event.name() }.into()),

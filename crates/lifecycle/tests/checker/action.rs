@@ -20,6 +20,10 @@ pub enum Action {
     SweepHandOffs(usize),
     /// An executor finds a lease that has run out.
     SweepLeases(usize),
+    /// An executor asks the engine about a run that is silent, and hears how it ended.
+    Hear(usize, Said),
+    /// An executor loads the run to note what the engine said.
+    Answer(usize),
     /// An executor calls the engine.
     Submit(usize),
     /// The engine has answered that it has the run; its row is loaded for the hand-off.
@@ -30,6 +34,8 @@ pub enum Action {
     Start(usize, usize),
     /// A worker loads its run to prolong its lease.
     Heartbeat(usize),
+    /// A worker that has to go loads its run to give it back.
+    HandBack(usize),
     /// A worker loads its run to say how the attempt ended.
     Report(usize, Said),
     /// A worker that was not answered says it again.

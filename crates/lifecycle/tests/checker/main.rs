@@ -6,7 +6,8 @@
 //! slot. The runs are [`trueup_lifecycle::Run`]s, and every change of them is the answer of one of its verbs. A transaction loads a run,
 //! asks, and writes only over what it loaded, with its events and its slot; in the split systems anybody may come between its load and
 //! its write. Executors claim, submit and hand off, and sweep stale claims, lost hand-offs and leases that ran out, one run at a time.
-//! Workers take what the engine starts, prolong their leases, and report. A process may die between any two of its steps; a message to
+//! Workers take what the engine starts, prolong their leases, report, and give back what they cannot finish; of a run that is silent the
+//! engine may say how it ended. A process may die between any two of its steps; a message to
 //! the engine may be lost, repeated, late or overtaken; the engine may forget a run, or start it at both workers; an acknowledgement may
 //! be lost; a cancel may come at any time; and the store's clock, which alone decides, goes on whenever it likes.
 //!
@@ -32,9 +33,9 @@ use trueup_lifecycle::{Line, Policy, Settings};
 
 use crate::model::{Defect, System};
 use crate::properties::{
-    CANCEL_RACES_REPORT, CANCEL_STALE, CANCELLED, CANCELS, CLAIM_FIRST, ENDS, HAND_OFF_TAKEN_OVER, IN_TIME,
-    LEASE_LOST, ONE_ENGINE_ID, ONE_OUTCOME, OVERDUE, RETRIED, SLOT_AWAITED, SLOT_PASSED_ON, SLOTS,
-    TAKEN_TWICE, TIMED_OUT,
+    ANSWER_LATE, ANSWERED, CANCEL_RACES_REPORT, CANCEL_STALE, CANCELLED, CANCELS, CLAIM_FIRST, ENDS,
+    HAND_OFF_TAKEN_OVER, HANDED_BACK, IN_TIME, LEASE_LOST, ONE_ENGINE_ID, ONE_OUTCOME, OVERDUE, RETRIED,
+    SLOT_AWAITED, SLOT_PASSED_ON, SLOTS, TAKEN_TWICE, TIMED_OUT,
 };
 use crate::world::Left;
 
@@ -57,7 +58,7 @@ fn system(runs: usize, is_split: bool, retries: u32, left: Left) -> System {
 }
 
 /// Looks at every state: all promises must hold, and all situations but those that this system is too small for must occur.
-fn check(system: System, too_small_for: &[&str]) {
+fn check(system: System, too_small_for: &[&[&str]]) {
     let name = format!("{} run(s), split: {}, {:?}", system.runs, system.is_split, system.left);
     let checker = system.checker().threads(2).spawn_bfs().join();
     println!("{name}: {} states, {} steps", checker.unique_state_count(), checker.state_count());
@@ -74,43 +75,61 @@ fn check(system: System, too_small_for: &[&str]) {
             _ => {}
         }
     }
-    let too_small_for = too_small_for.iter().copied().collect();
+    let too_small_for = too_small_for.concat().into_iter().collect();
     assert_eq!(not_reached, too_small_for, "what the search does not reach");
 }
 
+/// What one run alone never gets into.
+const ALONE: [&str; 2] = [SLOT_AWAITED, SLOT_PASSED_ON];
+/// What never happens where workers stay and the engine does not answer for them.
+const STEADY: [&str; 3] = [HANDED_BACK, ANSWERED, ANSWER_LATE];
+
 #[test]
 fn one_run_with_several_faults_and_a_retry() {
-    let left = Left { faults: 2, cancels: 1, ticks: 2 };
-    check(system(1, false, 1, left), &[SLOT_AWAITED, SLOT_PASSED_ON, TAKEN_TWICE]);
+    let left = Left { faults: 2, cancels: 1, ticks: 2, ..Left::default() };
+    check(system(1, false, 1, left), &[&ALONE, &STEADY, &[TAKEN_TWICE]]);
 }
 
 #[test]
-fn one_run_with_races_inside_transactions() {
-    let left = Left { faults: 1, cancels: 1, ticks: 1 };
-    check(system(1, true, 1, left), &[SLOT_AWAITED, SLOT_PASSED_ON, TIMED_OUT, OVERDUE]);
+fn one_run_that_workers_leave() {
+    let left = Left { faults: 1, cancels: 1, leaves: 1, answers: 1, ticks: 2 };
+    check(system(1, false, 1, left), &[&ALONE, &[TAKEN_TWICE]]);
 }
 
 #[test]
-fn one_run_that_is_cancelled_twice() {
-    let left = Left { faults: 0, cancels: 2, ticks: 1 };
+fn one_run_with_races_between_leaving_and_answering() {
+    let left = Left { cancels: 1, leaves: 1, answers: 1, ticks: 1, ..Left::default() };
     check(
         system(1, true, 0, left),
-        &[SLOT_AWAITED, SLOT_PASSED_ON, TIMED_OUT, HAND_OFF_TAKEN_OVER, LEASE_LOST, OVERDUE, RETRIED],
+        &[&ALONE, &[TIMED_OUT, HAND_OFF_TAKEN_OVER, LEASE_LOST, OVERDUE, RETRIED]],
     );
 }
 
 #[test]
+fn one_run_with_races_inside_transactions() {
+    let left = Left { faults: 1, cancels: 1, ticks: 1, ..Left::default() };
+    check(system(1, true, 1, left), &[&ALONE, &STEADY, &[TIMED_OUT, OVERDUE]]);
+}
+
+#[test]
+fn one_run_that_is_cancelled_twice() {
+    let left = Left { cancels: 2, ticks: 1, ..Left::default() };
+    let too_small_for = [TIMED_OUT, HAND_OFF_TAKEN_OVER, LEASE_LOST, OVERDUE, RETRIED];
+    check(system(1, true, 0, left), &[&ALONE, &STEADY, &too_small_for]);
+}
+
+#[test]
 fn two_runs_that_share_a_slot() {
-    let left = Left { faults: 1, cancels: 1, ticks: 1 };
-    check(system(2, false, 0, left), &[TIMED_OUT, TAKEN_TWICE, LEASE_LOST, OVERDUE, RETRIED]);
+    let left = Left { faults: 1, cancels: 1, ticks: 1, ..Left::default() };
+    check(system(2, false, 0, left), &[&STEADY, &[TIMED_OUT, TAKEN_TWICE, LEASE_LOST, OVERDUE, RETRIED]]);
 }
 
 #[test]
 fn two_runs_with_races_inside_transactions() {
-    let left = Left { faults: 0, cancels: 0, ticks: 1 };
+    let left = Left { ticks: 1, ..Left::default() };
     let no_cancel = [CANCELLED, CANCEL_RACES_REPORT, CANCEL_STALE];
     let too_small_for = [TIMED_OUT, HAND_OFF_TAKEN_OVER, LEASE_LOST, OVERDUE, RETRIED];
-    check(system(2, true, 0, left), &[no_cancel.as_slice(), &too_small_for].concat());
+    check(system(2, true, 0, left), &[&STEADY, &no_cancel, &too_small_for]);
 }
 
 /// Shows that a broken system is found out, by the promise that it breaks.
@@ -125,7 +144,7 @@ fn catch(defect: Defect, broken: &'static str, system: System) {
 
 #[test]
 fn every_defect_is_found() {
-    let quiet = Left { faults: 0, cancels: 0, ticks: 0 };
+    let quiet = Left::default();
     let ticking = Left { ticks: 1, ..quiet };
     let cancelled = Left { cancels: 1, ..quiet };
     let faulty = Left { faults: 1, ..quiet };
@@ -140,5 +159,6 @@ fn every_defect_is_found() {
     let short = Policy { deadline_ms: 1, retries: 1 };
     let retried = System { policy: short, ..system(1, split, 1, ticking) };
     catch(Defect::TakenPastDeadline, IN_TIME, retried);
+    catch(Defect::CancelLostByHandBack, CANCELS, system(1, whole, 0, Left { leaves: 1, ..cancelled }));
     catch(Defect::SlotFreedByMessage, SLOTS, system(1, whole, 0, faulty));
 }

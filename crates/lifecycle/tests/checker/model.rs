@@ -49,6 +49,8 @@ pub enum Defect {
     LimitBeforeFilter,
     /// A cancel before the start only sets the flag.
     CancelLostBeforeStart,
+    /// A worker gives a run back, and nobody looks whether it was to end.
+    CancelLostByHandBack,
     /// A worker takes a run whatever its deadline.
     TakenPastDeadline,
     /// Each message that a run is complete frees a slot, not only the one that ends it.
@@ -138,7 +140,11 @@ impl System {
                     Action::SweepClaims(at),
                     Action::SweepHandOffs(at),
                     Action::SweepLeases(at),
+                    Action::Hear(at, Said::Matched),
+                    Action::Hear(at, Said::Crashed),
+                    Action::Hear(at, Said::Stopped),
                 ],
+                Executor::Hears(..) => vec![Action::Answer(at)],
                 Executor::Writes(_) if self.defect == Some(Defect::SubmitBeforeClaim) => {
                     vec![Action::Write(actor), Action::Submit(at)]
                 }
@@ -154,6 +160,7 @@ impl System {
                     Action::Report(at, Said::Crashed),
                     Action::Report(at, Said::Stopped),
                     Action::Heartbeat(at),
+                    Action::HandBack(at),
                 ],
                 Worker::Repeats(..) => vec![Action::ReportAgain(at)],
             },
@@ -181,6 +188,13 @@ impl System {
                 let run = self.find(world, is_out)?;
                 self.executor_loads(world, at, run, Deed::Expire)?;
             }
+            Action::Hear(at, said) => self.hear(world, at, said)?,
+            Action::Answer(at) => {
+                let Executor::Hears(run, said) = world.executors[at] else { return None };
+                // Whoever was faster is right, and there is nothing to withdraw: the engine is done with it.
+                let loaded = self.load(world, run, Deed::Answer(said.report()));
+                world.executors[at] = loaded.map_or(Executor::Idle, Executor::Writes);
+            }
             Action::Submit(at) => self.submit(world, at)?,
             Action::Accepted(at) => {
                 let claim = submitted(world, at)?;
@@ -203,6 +217,12 @@ impl System {
                 world.workers[at] = Worker::Writes(taken);
             }
             Action::Heartbeat(at) => self.heartbeat(world, at)?,
+            Action::HandBack(at) => {
+                world.left.leaves = world.left.leaves.checked_sub(1)?;
+                let Worker::Works { lease, .. } = world.workers[at].clone() else { return None };
+                let loaded = self.load(world, row_of(lease.run_id()), Deed::HandBack(lease));
+                world.workers[at] = loaded.map_or(Worker::Idle, Worker::Writes);
+            }
             Action::Report(at, said) => {
                 let Worker::Works { lease, is_told_to_stop } = &world.workers[at] else { return None };
                 let may_say = said != Said::Stopped || *is_told_to_stop;
@@ -303,6 +323,20 @@ impl System {
         world.checked.retain(|checked| *checked != run);
         world.checked.push(run);
         is_idle.then_some(())
+    }
+
+    /// Sweeps ask the engine about old hand-offs and leases that ran out; it knows of what it was told, and of a stop if one was asked for.
+    fn hear(&self, world: &mut World, at: usize, said: Said) -> Option<()> {
+        world.left.answers = world.left.answers.checked_sub(1)?;
+        let is_silent = |run: &Run| match &run.state {
+            State::Scheduled(_) => run.take_over(EXECUTORS[at], world.now_ms, &self.settings).is_ok(),
+            State::Running(_) => run.expire(world.now_ms, &self.settings).is_ok(),
+            _ => false,
+        };
+        let run = self.find(world, is_silent).filter(|run| world.engine.knows_run(*run))?;
+        let may_say = said != Said::Stopped || world.rows[run].run.cancel.is_some();
+        let is_idle = world.executors[at] == Executor::Idle;
+        (may_say && is_idle).then(|| world.executors[at] = Executor::Hears(run, said))
     }
 
     fn submit(&self, world: &mut World, at: usize) -> Option<()> {

@@ -35,6 +35,9 @@ pub const TAKEN_TWICE: &str = "two workers try to take one run";
 pub const LEASE_LOST: &str = "a worker works on under a lost lease";
 pub const OVERDUE: &str = "a run waits for another attempt past its deadline";
 pub const RETRIED: &str = "an attempt is retried";
+pub const HANDED_BACK: &str = "another worker runs what one has handed back";
+pub const ANSWERED: &str = "an engine answers for a run whose worker is silent";
+pub const ANSWER_LATE: &str = "an engine's answer meets a run that is over";
 pub const CANCEL_RACES_REPORT: &str = "a cancel comes between the load and the write of a report";
 pub const CANCEL_STALE: &str = "a cancel is stale: the run completes";
 pub const KEPT_BESIDE: &str = "a late outcome is kept beside the first";
@@ -45,7 +48,8 @@ pub fn properties() -> Vec<Property<System>> {
         Property::always(ONE_OUTCOME, |_, world: &World| world.rows.iter().all(has_one_outcome)),
         Property::always(ONE_ATTEMPT, |_, world: &World| has_one_attempt(world)),
         Property::always(ATTEMPTS, |system: &System, world| {
-            world.rows.iter().all(|row| u32::from(row.log.attempts) <= 1 + system.policy.retries)
+            let again = system.policy.retries + u32::from(system.left.leaves - world.left.leaves);
+            world.rows.iter().all(|row| u32::from(row.log.attempts) <= 1 + again)
         }),
         Property::always(CANCELS, |_, world: &World| world.rows.iter().all(keeps_cancel_table)),
         Property::always(CLAIM_FIRST, |_, world: &World| submits_what_is_claimed(world)),
@@ -91,16 +95,17 @@ fn claim_of(executor: &Executor) -> Option<&Claim> {
         Executor::Writes(Transaction { deed: Deed::HandOff(claim) | Deed::SubmitFailed(claim), .. }) => {
             Some(claim)
         }
-        Executor::Idle | Executor::Writes(_) => None,
+        Executor::Idle | Executor::Hears(..) | Executor::Writes(_) => None,
     }
 }
 
 fn lease_of(worker: &Worker) -> Option<&Lease> {
     match worker {
         Worker::Works { lease, .. } | Worker::Repeats(lease, _) => Some(lease),
-        Worker::Writes(Transaction { deed: Deed::Heartbeat(lease) | Deed::Report(lease, _), .. }) => {
-            Some(lease)
-        }
+        Worker::Writes(Transaction {
+            deed: Deed::Heartbeat(lease) | Deed::Report(lease, _) | Deed::HandBack(lease),
+            ..
+        }) => Some(lease),
         Worker::Idle | Worker::Writes(_) => None,
     }
 }
@@ -217,6 +222,24 @@ fn situations() -> Vec<Property<System>> {
                 }
                 _ => false,
             })
+        }),
+        any(HANDED_BACK, |system, world| {
+            world.left.leaves < system.left.leaves
+                && any_row(world, |row| {
+                    matches!(&row.run.state, State::Running(running) if running.attempt == 1)
+                        && row.log.attempts == 2
+                })
+        }),
+        any(ANSWERED, |_, world| {
+            world.executors.iter().any(|executor| {
+                matches!(executor, Executor::Hears(run, _) if status(&world.rows[*run]) == Status::Running)
+            })
+        }),
+        any(ANSWER_LATE, |_, world| {
+            world
+                .executors
+                .iter()
+                .any(|executor| matches!(executor, Executor::Hears(run, _) if is_over(&world.rows[*run].run)))
         }),
         any(CANCEL_RACES_REPORT, |_, world| {
             world.workers.iter().any(|worker| match worker {

@@ -20,7 +20,7 @@ const ROUNDS_MAX: usize = 60;
 impl System {
     /// Whether every run ends, once faults stop.
     pub fn comes_to_an_end(&self, world: &World) -> bool {
-        let mut world = World { left: Left { faults: 0, cancels: 0, ticks: 0 }, ..world.clone() };
+        let mut world = World { left: Left::default(), ..world.clone() };
         let mut path = Vec::new();
         for _ in 0..ROUNDS_MAX {
             let print = fingerprint(&world);

@@ -21,6 +21,8 @@ pub enum Deed {
     Take(&'static str),
     Heartbeat(Lease),
     Report(Lease, Report),
+    HandBack(Lease),
+    Answer(Report),
     Expire,
     Cancel,
 }
@@ -118,6 +120,8 @@ impl System {
                 Ok((change, grant))
             }
             Deed::Report(lease, report) => Ok((run.report(lease, report, now_ms, settings)?, Grant::Nothing)),
+            Deed::HandBack(lease) => Ok((self.hand_back(run, lease, now_ms)?, Grant::Nothing)),
+            Deed::Answer(report) => Ok((run.answer(report, now_ms, settings)?, Grant::Nothing)),
             Deed::Expire => Ok((run.expire(now_ms, settings)?, Grant::Nothing)),
             Deed::Cancel => self.cancel(run),
         }
@@ -132,6 +136,16 @@ impl System {
             }
             _ => run.clone(),
         }
+    }
+
+    /// The wish to cancel may be lost on the way.
+    fn hand_back(&self, run: &Run, lease: &Lease, now_ms: i64) -> Result<Change, Refusal> {
+        if self.defect != Some(Defect::CancelLostByHandBack) {
+            return run.hand_back(lease, now_ms, &self.settings);
+        }
+        let mut change = Run { cancel: None, ..run.clone() }.hand_back(lease, now_ms, &self.settings)?;
+        change.run.cancel.clone_from(&run.cancel);
+        Ok(change)
     }
 
     fn cancel(&self, run: &Run) -> Result<(Change, Grant), Refusal> {

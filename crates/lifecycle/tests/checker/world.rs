@@ -7,6 +7,7 @@ use std::sync::Arc;
 use trueup_events::Payload;
 use trueup_lifecycle::{Claim, Epoch, Folded, Lease, Report, Run, Status};
 
+use crate::action::Said;
 use crate::store::Transaction;
 
 pub const EXECUTORS: [&str; 2] = ["executor-1", "executor-2"];
@@ -98,6 +99,8 @@ pub enum Executor {
     Idle,
     /// It has loaded a run and is about to write it.
     Writes(Transaction),
+    /// The engine has told it how a run ended.
+    Hears(usize, Said),
     /// Its claim is committed, and nothing is submitted.
     Holds(Claim),
     /// It has called the engine and waits for the answer.
@@ -160,10 +163,14 @@ pub enum Message {
 }
 
 /// What may still happen; it bounds the search.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Left {
     /// Crashes, lost and repeated messages, lost answers, and runs that the engine forgets.
     pub faults: u8,
     pub cancels: u8,
+    /// Workers that go before their attempt has ended.
+    pub leaves: u8,
+    /// Runs that the engine says the end of.
+    pub answers: u8,
     pub ticks: u8,
 }

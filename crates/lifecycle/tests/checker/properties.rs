@@ -101,8 +101,9 @@ fn claim_of(executor: &Executor) -> Option<&Claim> {
 
 fn lease_of(worker: &Worker) -> Option<&Lease> {
     match worker {
-        Worker::Works { lease, .. } | Worker::Repeats(lease, _) => Some(lease),
-        Worker::Writes(Transaction {
+        Worker::Works { lease, .. }
+        | Worker::Repeats(lease, _)
+        | Worker::Writes(Transaction {
             deed: Deed::Heartbeat(lease) | Deed::Report(lease, _) | Deed::HandBack(lease),
             ..
         }) => Some(lease),

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod admission;
+mod attempts;
 mod audit;
 mod bench;
 mod cancelling;
@@ -11,6 +12,7 @@ mod log;
 mod property;
 mod reference;
 mod sweeps;
+mod upkeep;
 
 /// Makes a test of each case for each database.
 macro_rules! conformance {
@@ -55,6 +57,17 @@ conformance! {
     sweeps::dead_entries_do_not_starve_a_live_one,
     sweeps::a_deadline_is_enforced_when_the_worker_is_gone,
     sweeps::a_run_that_waits_past_its_deadline_times_out,
+    attempts::a_lost_lease_refuses_to_tell_and_to_hand_back,
+    attempts::what_a_worker_tells_is_in_the_log_and_prolongs_its_lease,
+    attempts::a_run_that_is_handed_back_is_the_next_workers,
+    attempts::an_engine_answers_for_a_silent_run,
+    attempts::one_run_is_claimed_when_its_turn_has_come,
+    attempts::one_run_is_taken_and_no_other,
+    upkeep::only_what_has_ended_is_forgotten,
+    upkeep::the_last_pass_of_each_task_is_kept,
+    upkeep::queues_tell_what_is_in_them,
+    upkeep::a_worker_hears_which_runs_to_stop,
+    upkeep::a_revision_can_be_read_when_it_is_an_old_one,
     log::positions_are_gapless_and_in_order,
     log::a_repeated_event_adds_nothing,
     log::only_a_change_tells_of_a_change,

@@ -1,16 +1,17 @@
 //! The same random verbs on a database and on the reference: rows, answers and events agree.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use trueup_events::outcome::{ErrorCode, Outcome, Reason, RunError, Verdict};
-use trueup_events::{Event, Ids, RunId};
+use trueup_events::payload::RowsProcessed;
+use trueup_events::{Event, Ids, Payload, RunId, Time};
 use trueup_lifecycle::{Claim, Lease, Line, Policy, Refusal, Report, Run};
-use trueup_store::{Claimed, Finish, StoreError};
+use trueup_store::{Claimed, Finish, StoreError, Taken};
 
-use crate::bench::{Bench, START_MS};
+use crate::bench::{Bench, START_MS, WORKER};
 use crate::reference::{Queue, Reference};
 
 /// How many verbs one history has.
@@ -35,6 +36,12 @@ enum Deed {
     TakeOver(usize, usize),
     SweepLeases(u32),
     Expire(usize),
+    Tell(usize),
+    HandBack(usize),
+    Answer(usize, Report),
+    ClaimRun(usize, usize),
+    TakeRun(usize),
+    Forget(usize),
     Advance(i64),
 }
 
@@ -59,13 +66,19 @@ fn deeds() -> impl Strategy<Value = Deed> {
         1 => (pick(), errors).prop_map(|(claim, error)| Deed::SubmitFailed(claim, error)),
         4 => (1..4_u32).prop_map(Deed::Take),
         2 => pick().prop_map(Deed::Heartbeat),
-        5 => (pick(), reports).prop_map(|(lease, report)| Deed::Finish(lease, report)),
+        5 => (pick(), reports.clone()).prop_map(|(lease, report)| Deed::Finish(lease, report)),
         2 => pick().prop_map(Deed::Cancel),
         2 => (executor(), any::<bool>(), 1..4_u32).prop_map(|(executor, own, limit)| Deed::SweepStaleClaims(executor, own, limit)),
         1 => (1..4_u32).prop_map(Deed::SweepHandOffs),
         1 => (pick(), executor()).prop_map(|(run, executor)| Deed::TakeOver(run, executor)),
         1 => (1..4_u32).prop_map(Deed::SweepLeases),
         2 => pick().prop_map(Deed::Expire),
+        2 => pick().prop_map(Deed::Tell),
+        1 => pick().prop_map(Deed::HandBack),
+        2 => (pick(), reports).prop_map(|(run, report)| Deed::Answer(run, report)),
+        2 => (pick(), executor()).prop_map(|(run, executor)| Deed::ClaimRun(run, executor)),
+        1 => pick().prop_map(Deed::TakeRun),
+        1 => pick().prop_map(Deed::Forget),
         3 => prop_oneof![Just(1), Just(1_000), Just(30_000), Just(300_000)].prop_map(Deed::Advance),
     ]
 }
@@ -100,6 +113,7 @@ pub async fn random_verbs_agree_with_the_reference(bench: Bench) {
             queues: queues(),
             entries: Vec::new(),
             log: Vec::new(),
+            forgotten: BTreeSet::new(),
             now_ms: START_MS,
             settings: bench.settings,
         };
@@ -142,7 +156,43 @@ impl Pair<'_> {
                 let answer = self.bench.store.submit_failed(theirs, error.clone()).await.map(drop);
                 agree(answer, self.reference.submit_failed(&ours, error));
             }
-            Deed::Take(limit) => self.take(*limit).await,
+            Deed::Take(limit) => {
+                let taken = self.bench.store.take(WORKER, *limit).await.unwrap();
+                let leases = self.reference.take(WORKER, *limit);
+                self.taken(taken, leases);
+            }
+            Deed::ClaimRun(run, executor) => {
+                let Some((id, place)) = self.run(*run) else { return };
+                let claimed = self.bench.store.claim_run(id, EXECUTORS[*executor]).await.unwrap();
+                let claim = self.reference.claim_run(place, EXECUTORS[*executor]);
+                self.claimed(claimed.into_iter().collect(), claim.into_iter().collect());
+            }
+            Deed::TakeRun(run) => {
+                let Some((id, place)) = self.run(*run) else { return };
+                let taken = self.bench.store.take_run(id, WORKER).await.unwrap();
+                let lease = self.reference.take_run(place, WORKER);
+                self.taken(taken.into_iter().collect(), lease.into_iter().collect());
+            }
+            Deed::Tell(lease) => {
+                let Some((theirs, ours)) = chosen(&self.leases, *lease) else { return };
+                let progress =
+                    RowsProcessed { stage_name: "rows".to_owned(), row_count: 7, mismatch_count: 1 };
+                let progress = Payload::from(progress);
+                let time = Time::from_unix_us(self.reference.now_ms * 1_000);
+                let answer = self.bench.store.tell(&theirs, vec![(time, progress.clone())]).await;
+                agree(answer.map(drop), self.reference.tell(&ours, progress));
+            }
+            Deed::HandBack(lease) => {
+                let Some((theirs, ours)) = chosen(&self.leases, *lease) else { return };
+                let answer = self.bench.store.hand_back(theirs).await.map(drop);
+                agree(answer, self.reference.hand_back(&ours));
+            }
+            Deed::Answer(run, report) => {
+                let Some((id, place)) = self.run(*run) else { return };
+                let answer = self.bench.store.answer(id, "sweep", report.clone()).await.map(drop);
+                agree(answer, self.reference.answer(place, report));
+            }
+            Deed::Forget(run) => self.forget(*run).await,
             Deed::Heartbeat(lease) => {
                 let Some((theirs, ours)) = chosen(&self.leases, *lease) else { return };
                 let answer = self.bench.store.heartbeat(&theirs).await.map(drop);
@@ -198,9 +248,17 @@ impl Pair<'_> {
         }
     }
 
-    async fn take(&mut self, limit: u32) {
-        let taken = self.bench.store.take("worker-1", limit).await.unwrap();
-        let leases = self.reference.take("worker-1", limit);
+    /// Nothing is asked of a run any more once it is forgotten.
+    async fn forget(&mut self, run: usize) {
+        let Some((id, place)) = self.run(run) else { return };
+        self.bench.store.forget(vec![id]).await.unwrap();
+        if self.reference.forget(place) {
+            self.claims.retain(|(theirs, _)| theirs.run_id() != id);
+            self.leases.retain(|(theirs, _)| theirs.run_id() != id);
+        }
+    }
+
+    fn taken(&mut self, taken: Vec<Taken>, leases: Vec<Lease>) {
         let places: Vec<_> = taken.iter().map(|taken| self.place(taken.record.id())).collect();
         assert_eq!(places, leases.iter().map(|lease| Reference::place(lease.run_id())).collect::<Vec<_>>());
         self.leases.extend(taken.into_iter().map(|taken| taken.lease).zip(leases));
@@ -217,13 +275,20 @@ impl Pair<'_> {
     }
 
     fn run(&self, number: usize) -> Option<(RunId, usize)> {
-        let place = number.checked_rem(self.ids.len())?;
+        let known: Vec<usize> =
+            (0..self.ids.len()).filter(|place| !self.reference.forgotten.contains(place)).collect();
+        let place = known[number.checked_rem(known.len())?];
         Some((self.ids[place], place))
     }
 
     /// Every row is the reference's run, and the log has its events, in order.
     async fn compare(&self) {
         for (place, id) in self.ids.iter().enumerate() {
+            let is_forgotten = self.reference.forgotten.contains(&place);
+            assert_eq!(self.bench.store.remembers(*id).await.unwrap(), !is_forgotten);
+            if is_forgotten {
+                continue;
+            }
             let record = self.bench.record(*id).await;
             let expected = &self.reference.entries[place].run;
             assert_eq!(Run { ids: expected.ids, ..record.run }, *expected, "run {place}");

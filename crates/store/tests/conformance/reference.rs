@@ -1,5 +1,7 @@
 //! The store as it would be without a database: a list of runs, a list of events, and the verbs in their plainest form.
 
+use std::collections::BTreeSet;
+
 use trueup_events::outcome::RunError;
 use trueup_events::payload::Mode;
 use trueup_events::{Ids, JobId, Payload, RunId, TenantId};
@@ -28,6 +30,8 @@ pub struct Reference {
     pub entries: Vec<Entry>,
     /// Of which run, by its place in the list, and what was told.
     pub log: Vec<(usize, Payload)>,
+    /// The places of runs that are kept no longer.
+    pub forgotten: BTreeSet<usize>,
     pub now_ms: i64,
     pub settings: Settings,
 }
@@ -105,6 +109,63 @@ impl Reference {
             claims.push(claim);
         }
         claims
+    }
+
+    /// Claims one run: if it waits, only when there is room for it and all that wait before it.
+    pub fn claim_run(&mut self, place: usize, executor: &str) -> Option<Claim> {
+        let Entry { run, queue, .. } = &self.entries[place];
+        if Self::waits(run) {
+            let holding = self.count(*queue, |run| run.state.status().holds_slot());
+            let before = self.entries[..place]
+                .iter()
+                .filter(|entry| entry.queue == *queue && Self::waits(&entry.run))
+                .count();
+            if before as u64 >= self.queues[*queue].line.room(holding) {
+                return None;
+            }
+        }
+        let (change, claim) = run.claim(executor, self.now_ms, &self.settings).ok()?;
+        self.apply(place, change);
+        Some(claim)
+    }
+
+    pub fn take_run(&mut self, place: usize, worker: &str) -> Option<Lease> {
+        let (change, lease) = self.entries[place].run.take(worker, self.now_ms, &self.settings).ok()?;
+        self.apply(place, change);
+        Some(lease)
+    }
+
+    pub fn tell(&mut self, lease: &Lease, told: Payload) -> Result<(), Refusal> {
+        self.heartbeat(lease)?;
+        self.log.push((Self::place(lease.run_id()), told));
+        Ok(())
+    }
+
+    pub fn hand_back(&mut self, lease: &Lease) -> Result<(), Refusal> {
+        let place = Self::place(lease.run_id());
+        let change = self.entries[place].run.hand_back(lease, self.now_ms, &self.settings)?;
+        self.apply(place, change);
+        Ok(())
+    }
+
+    pub fn answer(&mut self, place: usize, report: &Report) -> Result<(), Refusal> {
+        match self.entries[place].run.answer(report, self.now_ms, &self.settings) {
+            Ok(change) => self.apply(place, change),
+            // Its end, or a sign of life, came first.
+            Err(Refusal::Finished(_) | Refusal::Early { .. }) => {}
+            Err(refusal) => return Err(refusal),
+        }
+        Ok(())
+    }
+
+    /// Forgets a run that has ended, with what was told of it; says whether it had.
+    pub fn forget(&mut self, place: usize) -> bool {
+        let is_over = self.entries[place].run.state.status().is_terminal();
+        if is_over {
+            self.log.retain(|(told_of, _)| *told_of != place);
+            self.forgotten.insert(place);
+        }
+        is_over
     }
 
     pub fn hand_off(&mut self, claim: &Claim) -> Result<(), Refusal> {

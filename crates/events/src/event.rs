@@ -12,6 +12,9 @@ use crate::time::Time;
 use crate::vocabulary::{EventName, Origin};
 use crate::word::words;
 
+/// The extension that keeps an event's place in another log.
+pub(crate) const ORIGIN_SEQUENCE: &str = "originsequence";
+
 /// The `source` of events, by who says them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sources {
@@ -147,13 +150,15 @@ impl Event {
 
     /// Whether another event with the same id says the same, so that a repetition adds nothing.
     ///
-    /// The place in the log is no part of what an event says, nor is the trace of the request that carried it, nor a time
+    /// The place in the log, or in another that it went through, is no part of what an event says, nor is the trace of the request that carried it, nor a time
     /// that was stamped on arrival.
     pub fn says_the_same(&self, other: &Self) -> bool {
         let stamped_here = self.stamped_here || other.stamped_here;
         let content = |event: &Self| {
             let time = if stamped_here { Time::from_unix_us(0) } else { event.time.clone() };
-            Self { position: None, traceparent: None, time, stamped_here, ..event.clone() }
+            let mut event = Self { position: None, traceparent: None, time, stamped_here, ..event.clone() };
+            event.extensions.remove(ORIGIN_SEQUENCE);
+            event
         };
         content(self) == content(other)
     }
@@ -193,7 +198,9 @@ mod tests {
         numbered.traceparent = Some("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".to_owned());
         let other_zone = Event { time: "2026-07-01T14:00:00+02:00".parse().unwrap(), ..event() };
         let stamped = Event { time: later(), stamped_here: true, ..event() };
-        for same in [event(), numbered, other_zone, stamped] {
+        let relayed =
+            Event { extensions: BTreeMap::from([(ORIGIN_SEQUENCE.to_owned(), "9".into())]), ..event() };
+        for same in [event(), numbered, other_zone, stamped, relayed] {
             assert!(event().says_the_same(&same), "{same:?}");
         }
         let at_another_time = Event { time: later(), ..event() };

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// What stands where a secret was.
 const MASK: &str = "***";
@@ -47,8 +47,8 @@ pub fn mask(value: &mut Value) {
     }
 }
 
-/// Masks the members of an object.
-pub(crate) fn mask_members(members: &mut Map<String, Value>) {
+/// Masks the members of an object, or what else has names.
+pub(crate) fn mask_members<'a>(members: impl IntoIterator<Item = (&'a String, &'a mut Value)>) {
     for (key, value) in members {
         if !names_a_secret(key) {
             mask(value);

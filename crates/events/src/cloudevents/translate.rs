@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::{CloudError, CloudEvent, Data};
-use crate::event::Event;
+use crate::event::{Event, ORIGIN_SEQUENCE};
 use crate::id::{RunId, TenantId};
-use crate::mask::mask;
+use crate::mask::{mask, mask_members};
 use crate::payload::Payload;
 use crate::snowflake::EventId;
 use crate::time::Time;
@@ -52,7 +52,7 @@ impl CloudEvent {
 
     /// Makes it an event of the log: checked if it is of a type of ours, and with its secrets masked.
     ///
-    /// A producer whose ids are no numbers keeps them in the extension `originid`.
+    /// A producer whose ids are no numbers keeps them in the extension `originid`, and its own `sequence` in `originsequence`.
     pub fn into_event(mut self, arrival: Arrival<'_>) -> Result<Event, CloudError> {
         self.check_tenant(arrival.tenant_id)?;
         let run_id = self.run_id()?;
@@ -73,10 +73,14 @@ impl CloudEvent {
             Payload::read(event_type, &data)
                 .map_err(|error| CloudError::attribute("data", format!("is {error}")))?;
         }
+        if let Some(sequence) = self.extensions.remove("sequence") {
+            self.extensions.entry(ORIGIN_SEQUENCE.to_owned()).or_insert(sequence);
+        }
         mask(&mut data);
+        mask_members(&mut self.extensions);
         Ok(Event {
             event_id,
-            position: self.take_number("sequence"),
+            position: None,
             tenant_id: arrival.tenant_id,
             run_id,
             name,
@@ -84,7 +88,7 @@ impl CloudEvent {
             stamped_here: self.time.is_none(),
             time: self.time.take().unwrap_or(arrival.now),
             data,
-            causation_id: self.take_number("causationid").and_then(|number| EventId::new(number).ok()),
+            causation_id: self.take_id("causationid"),
             traceparent: self.take_text("traceparent"),
             extensions: self.extensions,
             details: None,
@@ -130,11 +134,12 @@ impl CloudEvent {
         Some(text)
     }
 
-    /// Takes a number of ours out; one that is none stays with the extensions that are not ours.
-    fn take_number(&mut self, name: &str) -> Option<u64> {
+    /// Takes the id of an event out; one that is none of ours stays with the extensions that are not.
+    fn take_id(&mut self, name: &str) -> Option<EventId> {
         let value = self.extensions.get(name)?;
         let number = value.as_u64().or_else(|| value.as_str()?.parse().ok())?;
+        let id = EventId::new(number).ok()?;
         self.extensions.remove(name);
-        Some(number)
+        Some(id)
     }
 }

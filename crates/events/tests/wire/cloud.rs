@@ -282,7 +282,11 @@ fn an_event_of_the_log_comes_back_from_its_cloud_event() {
         assert_eq!(cloud.subject.as_deref(), Some(RUN));
         assert_eq!(cloud.extensions["sequence"], json!((number + 40).to_string()));
         let acme = Arrival { prefix: "org.acme.", ..arrival() };
-        assert_eq!(cloud.into_event(acme).unwrap(), event);
+        let back = cloud.into_event(acme).unwrap();
+        assert!(back.says_the_same(&event), "{back:?}");
+        assert_eq!(back.position, None, "the log that takes it gives it a place");
+        assert_eq!(back.extensions["originsequence"], json!((number + 40).to_string()));
+        assert_eq!(back.traceparent, event.traceparent);
     }
 }
 
@@ -324,4 +328,38 @@ fn secrets_are_masked() {
     let change = [("subject", json!("1")), ("data", json!({"password": "p", "note": "Bearer abc"}))];
     let event = structured(&change).unwrap().into_event(arrival()).unwrap();
     assert_eq!(event.data, json!({"password": "***", "note": "Bearer ***"}));
+    let extensions = [("subject", json!("1")), ("apikey", json!("k")), ("note", json!("Bearer abc"))];
+    let event = structured(&extensions).unwrap().into_event(arrival()).unwrap();
+    let masked = [("apikey", "***"), ("note", "Bearer ***")];
+    assert_eq!(event.extensions, masked.map(|(name, text)| (name.to_owned(), json!(text))).into());
+}
+
+#[test]
+fn what_other_logs_number_is_kept() {
+    let table = [
+        (vec![("sequence", json!("A-7"))], vec![("originsequence", json!("A-7"))]),
+        (vec![("sequence", json!(7))], vec![("originsequence", json!(7))]),
+        (
+            vec![("sequence", json!("42")), ("originsequence", json!("7"))],
+            vec![("originsequence", json!("7"))],
+        ),
+        (vec![("causationid", json!("evt-0"))], vec![("causationid", json!("evt-0"))]),
+        (
+            vec![("causationid", json!(u64::MAX.to_string()))],
+            vec![("causationid", json!(u64::MAX.to_string()))],
+        ),
+        (vec![("causationid", json!("12"))], vec![]),
+    ];
+    for (given, kept) in table {
+        let given = [given, vec![("subject", json!("1"))]].concat();
+        let event = structured(&given).unwrap().into_event(arrival()).unwrap();
+        assert_eq!(event.position, None);
+        let kept = kept.into_iter().map(|(name, value)| (name.to_owned(), value));
+        assert_eq!(event.extensions, kept.collect(), "{given:?}");
+        let mut numbered = event.clone();
+        numbered.position = Some(3);
+        let cloud = CloudEvent::of(&numbered, PREFIX);
+        assert_eq!(cloud.extensions["sequence"], json!("3"));
+        assert_eq!(cloud.extensions.get("originsequence"), event.extensions.get("originsequence"));
+    }
 }

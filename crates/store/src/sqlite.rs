@@ -31,7 +31,7 @@ use crate::context::{Context, Options};
 use crate::error::StoreError;
 use crate::place::Role;
 use crate::record::{Audit, Job, Pass, QueueLoad, Record, RunFilter};
-use crate::tx::Verb;
+use crate::tx::{Found as FoundRun, Verb};
 
 /// An open SQLite store.
 #[derive(Debug)]
@@ -148,7 +148,7 @@ impl Sqlite {
         self.readers.read("reading a run", read).await
     }
 
-    pub(crate) async fn runs(&self, filter: &RunFilter) -> Result<Vec<Record>, StoreError> {
+    pub(crate) async fn runs(&self, filter: &RunFilter) -> Result<Vec<FoundRun>, StoreError> {
         let RunFilter { tenant_id, statuses, job_id, before, limit } = filter.clone();
         let before = before.unwrap_or(i64::MAX);
         let read = move |connection: &_| {
@@ -157,19 +157,23 @@ impl Sqlite {
                 let statuses: Vec<&str> = statuses.iter().map(|status| status.name()).collect();
                 let statuses = (!statuses.is_empty()).then(|| json(&statuses));
                 let of = params![tenant_id, before, limit, job_id.to_string(), statuses];
-                return rows::all(connection, sql::RUNS_OF_JOB, of, rows::record);
+                return rows::all(connection, sql::RUNS_OF_JOB, of, rows::found);
             }
             if statuses.is_empty() {
-                return rows::all(connection, sql::RUNS, params![tenant_id, before, limit], rows::record);
+                return rows::all(connection, sql::RUNS, params![tenant_id, before, limit], rows::found);
             }
             // Each state by its own index: among a million that ended well, the few that did not are found at once.
             let mut found = Vec::new();
             for status in &statuses {
                 let of = params![tenant_id, before, limit, status.name()];
-                found.append(&mut rows::all(connection, sql::RUNS_IN_STATE, of, rows::record)?);
+                found.append(&mut rows::all(connection, sql::RUNS_IN_STATE, of, rows::found)?);
             }
-            found.sort_by_key(|record| std::cmp::Reverse(record.number));
-            found.dedup_by_key(|record| record.number);
+            let number = |found: &FoundRun| match found {
+                Ok(record) => record.number,
+                Err(unreadable) => unreadable.number,
+            };
+            found.sort_by_key(|found| std::cmp::Reverse(number(found)));
+            found.dedup_by_key(|found| number(found));
             found.truncate(limit as usize);
             Ok(found)
         };

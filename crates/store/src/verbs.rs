@@ -17,6 +17,7 @@ mod work;
 pub(crate) use answer::Answer;
 pub(crate) use attempt::{HandBack, Tell};
 pub(crate) use cancel::RequestCancel;
+pub(crate) use find::{readable, short_of};
 pub(crate) use forget::{Forget, SweepFinished};
 pub(crate) use job::{EnsureTenant, SaveJob, SetLine};
 pub(crate) use log::AppendEvents;

@@ -17,6 +17,7 @@ use crate::audit::{Audited, Head, Walk};
 use crate::error::StoreError;
 use crate::place::Role;
 use crate::record::{Audit, Job, Pass, QueueLoad, Record, RunFilter};
+use crate::tx::Found;
 
 const READING: &str = "reading the store";
 /// How many audit entries are fetched at a time.
@@ -57,7 +58,7 @@ impl Postgres {
         found.first().map(rows::record).transpose()
     }
 
-    pub(crate) async fn runs(&self, filter: &RunFilter) -> Result<Vec<Record>, StoreError> {
+    pub(crate) async fn runs(&self, filter: &RunFilter) -> Result<Vec<Found>, StoreError> {
         let RunFilter { tenant_id, statuses, job_id, before, limit } = filter;
         let (tenant_id, limit) = (tenant_id.to_string(), i64::from(*limit));
         let states: Vec<&str> = statuses.iter().map(|status| status.name()).collect();
@@ -69,7 +70,7 @@ impl Postgres {
                 self.read(|sql| &sql.runs_of_job, &params).await?
             }
         };
-        found.iter().map(rows::record).collect()
+        Ok(found.iter().map(rows::found).collect())
     }
 
     pub(crate) async fn runs_between(

@@ -1,5 +1,8 @@
 //! The database repeats the invariants: raw SQL that breaks one is refused by name.
 
+use trueup_lifecycle::Status;
+use trueup_store::RunFilter;
+
 use crate::database::{connect, database, open, tenant, wish};
 
 #[tokio::test]
@@ -126,4 +129,20 @@ async fn a_row_that_cannot_be_read_holds_up_no_other() {
     damage("3").await;
     let taken = store.take("w", 1).await.unwrap();
     assert_eq!(taken.iter().map(|one| one.record.number).collect::<Vec<_>>(), [4]);
+    store.trigger(wish(tenant_id)).await.unwrap();
+    // A page is full in spite of them, and has no more than was asked for.
+    let table = [
+        (vec![], 2, vec![5, 4]),
+        (vec![], 9, vec![5, 4]),
+        (vec![], 1, vec![5]),
+        (vec![Status::Requested], 1, vec![5]),
+        (vec![Status::Requested, Status::Scheduled, Status::Running], 2, vec![5, 4]),
+    ];
+    for (statuses, limit, expected) in table {
+        let filter = RunFilter { tenant_id, statuses, job_id: None, before: None, limit };
+        let listed = store.runs(&filter).await.unwrap();
+        assert_eq!(listed.iter().map(|record| record.number).collect::<Vec<_>>(), expected, "{filter:?}");
+        let before = store.runs(&RunFilter { before: Some(4), limit: 1, ..filter }).await.unwrap();
+        assert_eq!(before, [], "nothing can be read before that");
+    }
 }

@@ -2,6 +2,9 @@
 
 use rusqlite::Connection;
 
+use trueup_lifecycle::Status;
+use trueup_store::RunFilter;
+
 use crate::place::{folder, open_with_job, wish};
 
 #[tokio::test]
@@ -99,6 +102,38 @@ async fn raw_sql_cannot_break_an_invariant() {
         ("tenants.name", "insert into tenants select 'x', name from tenants"),
         ("jobs.name", "insert into jobs select 'x', tenant_id, name, 1 from jobs"),
         ("revision > 0", "update job_revisions set revision = 0"),
+        ("json_valid(document)", "update job_revisions set document = '{'"),
+        ("deadline_ms > 0", "update job_revisions set deadline_ms = 0"),
+        ("retries between", "update job_revisions set retries = -1"),
+        (
+            "stamped_here in",
+            "insert into events (event_id, tenant_id, run_id, type, source, time, data, stamped_here) values (9, 't', 'r', 'x', 's', 't', '{}', 2)",
+        ),
+        (
+            "json_valid(extensions)",
+            "insert into events (event_id, tenant_id, run_id, type, source, time, data, extensions) values (9, 't', 'r', 'x', 's', 't', '{}', '{')",
+        ),
+        (
+            "json_valid(details)",
+            "insert into events (event_id, tenant_id, run_id, type, source, time, data, details) values (9, 't', 'r', 'x', 's', 't', '{}', '{')",
+        ),
+        (
+            "json_valid(detail)",
+            "insert into audit (at_ms, tenant_id, actor, action, subject, detail) values (1, 't', 'a', 'x', 's', '{')",
+        ),
+        ("number > 0", "insert into audit_chain values (0, 99, zeroblob(32))"),
+        ("tenants.id", "insert into tenants select id, 'x' from tenants"),
+        ("queues.name", "insert into queues select * from queues"),
+        ("jobs.id", "insert into jobs select id, tenant_id, 'x', 1 from jobs"),
+        ("job_revisions.revision", "insert into job_revisions select * from job_revisions"),
+        (
+            "passes.instance",
+            "insert into passes values ('leases', 'a', 1, 1, 1, 1, null); insert into passes values ('leases', 'a', 2, 1, 1, 1, null)",
+        ),
+        (
+            "stays so",
+            "update runs set state = 'completed', verdict = 'MATCHED', finished_at_ms = 1; update runs set state = 'requested', verdict = null, finished_at_ms = null",
+        ),
         ("append-only", "update audit set actor = 'bob'"),
         ("append-only", "delete from audit where id = 1"),
         ("append-only", "update audit_chain set hash = zeroblob(32)"),
@@ -106,10 +141,91 @@ async fn raw_sql_cannot_break_an_invariant() {
         ("length(hash) = 32", "insert into audit_chain values (99, 99, x'00')"),
         ("append-only", "insert into audit_chain select 99, audit_id, hash from audit_chain limit 1"),
     ];
-    for (constraint, statement) in table {
-        let kept = connection.execute_batch(statement).expect_err(statement).to_string();
-        assert!(kept.contains(constraint), "{statement}: {kept}");
+    // Where a trigger refuses to change a row like that, only a new one gets as far as the CHECK.
+    let insert = |columns: &str, values: &str| {
+        let copied = "tenant_id, job_id, revision, queue, params, mode, triggered_by, requested_at_ms, deadline_ms, retries, state";
+        format!("insert into runs (id, {copied}, {columns}) select 'x', {copied}, {values} from runs")
+    };
+    let inserted = [
+        ("epoch >= 0", insert("epoch", "-1")),
+        ("json_valid(error)", insert("epoch, error", "0, '{'")),
+        ("json_valid(cancel)", insert("epoch, cancel", "0, '{'")),
+        ("json_valid(beside)", insert("epoch, beside", "0, '{'")),
+    ];
+    let table = table.into_iter().map(|(constraint, statement)| (constraint, statement.to_owned()));
+    let mut refusals = Vec::new();
+    for (constraint, statement) in table.chain(inserted) {
+        let statement = statement.as_str();
+        connection.execute_batch("begin").unwrap();
+        let refusal = connection.execute_batch(statement).expect_err(statement).to_string();
+        connection.execute_batch("rollback").unwrap();
+        assert!(refusal.contains(constraint), "{statement}: {refusal}");
+        refusals.push((target(statement), refusal));
     }
+    let mut promises = promises(&connection);
+    promises.retain(|(table, verb, words)| {
+        !refusals.iter().any(|((of, tried), refusal)| {
+            of == table && verb.as_ref().is_none_or(|verb| verb == tried) && refusal.ends_with(words)
+        })
+    });
+    assert_eq!(promises, [], "these have no test");
+}
+
+/// The table that the last of some statements is about, and what that does to it.
+fn target(statements: &str) -> (String, String) {
+    let last = statements.rsplit("; ").next().unwrap();
+    let mut words = last.split_whitespace().filter(|word| !["into", "from", "or", "replace"].contains(word));
+    let verb = words.next().unwrap().to_owned();
+    (words.next().unwrap().to_owned(), verb)
+}
+
+/// Every CHECK, unique index and trigger of the schema: its table, the verb that a trigger is for, and what it is refused with.
+fn promises(connection: &Connection) -> Vec<(String, Option<String>, String)> {
+    let mut promises = Vec::new();
+    let schema = "select type, tbl_name, sql from sqlite_schema where type in ('table', 'trigger') and sql is not null";
+    let mut schema = connection.prepare(schema).unwrap();
+    let rows = schema.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
+    for row in rows {
+        let (kind, table, sql): (String, String, String) = row.unwrap();
+        if kind == "table" {
+            promises.extend(checks(&sql).into_iter().map(|check| (table.clone(), None, check)));
+        } else if !sql.contains("instead of insert on start_run") {
+            let verb = sql.split(" before ").nth(1).unwrap().split(' ').next().unwrap();
+            let words = sql.split("raise(abort, '").nth(1).unwrap().split('\'').next().unwrap();
+            promises.push((table, Some(verb.to_owned()), words.to_owned()));
+        }
+    }
+    let unique = "select t.name, (select group_concat(t.name || '.' || c.name, ', ') from pragma_index_info(i.name) as c)
+        from sqlite_schema as t, pragma_index_list(t.name) as i where t.type = 'table' and i.\"unique\"";
+    let mut unique = connection.prepare(unique).unwrap();
+    let rows = unique.query_map([], |row| Ok((row.get(0)?, row.get::<_, String>(1)?))).unwrap();
+    for row in rows {
+        let (table, columns): (String, String) = row.unwrap();
+        // Triggers refuse a second link before the index can.
+        if table != "audit_chain" {
+            promises.push((table, None, format!("UNIQUE constraint failed: {columns}")));
+        }
+    }
+    promises
+}
+
+/// How the CHECKs of a table are named when they refuse: by their names, or by what they say.
+fn checks(sql: &str) -> Vec<String> {
+    let starts = sql.match_indices("check (").map(|(at, _)| at);
+    let named = |at: usize| {
+        let name = sql[..at].trim_end().rsplit(' ').next().unwrap();
+        sql[..at].trim_end().ends_with(&format!("constraint {name}")).then(|| name.to_owned())
+    };
+    let said = |at: usize| {
+        let text = &sql[at + "check (".len()..];
+        let mut depth = 1;
+        let end = text.find(|c| {
+            depth += i32::from(c == '(') - i32::from(c == ')');
+            depth == 0
+        });
+        text[..end.unwrap()].to_owned()
+    };
+    starts.map(|at| format!("CHECK constraint failed: {}", named(at).unwrap_or_else(|| said(at)))).collect()
 }
 
 #[tokio::test]
@@ -168,4 +284,20 @@ async fn a_row_that_cannot_be_read_holds_up_no_other() {
     damage("3");
     let taken = store.take("w", 1).await.unwrap();
     assert_eq!(taken.iter().map(|one| one.record.number).collect::<Vec<_>>(), [4]);
+    store.trigger(wish(tenant_id)).await.unwrap();
+    // A page is full in spite of them, and has no more than was asked for.
+    let table = [
+        (vec![], 2, vec![5, 4]),
+        (vec![], 9, vec![5, 4]),
+        (vec![], 1, vec![5]),
+        (vec![Status::Requested], 1, vec![5]),
+        (vec![Status::Requested, Status::Scheduled, Status::Running], 2, vec![5, 4]),
+    ];
+    for (statuses, limit, expected) in table {
+        let filter = RunFilter { tenant_id, statuses, job_id: None, before: None, limit };
+        let listed = store.runs(&filter).await.unwrap();
+        assert_eq!(listed.iter().map(|record| record.number).collect::<Vec<_>>(), expected, "{filter:?}");
+        let before = store.runs(&RunFilter { before: Some(4), limit: 1, ..filter }).await.unwrap();
+        assert_eq!(before, [], "nothing can be read before that");
+    }
 }

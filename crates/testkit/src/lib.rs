@@ -1,5 +1,7 @@
 //! A running system for tests, and the tidy test (`tests/tidy`); nothing that ships depends on it.
 
+mod markdown;
 mod postgres;
 
+pub use markdown::blocks;
 pub use postgres::{Postgres, PostgresError};

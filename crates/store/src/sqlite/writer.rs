@@ -29,6 +29,8 @@ const QUEUE_MAX: usize = 4 * GROUP_MAX;
 const ATTEMPTS: u32 = 5;
 /// How often the writer looks whether another process has written.
 const LOOK_INTERVAL: Duration = Duration::from_millis(250);
+// What a command commits is noticed within a second, also when a look comes late by as much again.
+const _: () = assert!(2 * LOOK_INTERVAL.as_millis() <= 1_000);
 
 /// A verb on its way through the writer, whatever it gives back.
 trait Asked: Send {

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 use trueup_events::TenantId;
-use trueup_store::{RunFilter, Store};
-use trueup_testkit::Postgres;
+use trueup_store::{JobDocument, RunFilter, Store};
+use trueup_testkit::{Postgres, blocks};
 
 use crate::database::{connect, database, ledger, open, tenant};
 
@@ -133,4 +133,21 @@ async fn identity_is_the_callers_own() {
 
     let unknown = caller.query_one("select trueup.start_run('nope')", &[]).await.unwrap_err();
     assert_eq!(unknown.as_db_error().unwrap().message(), "there is no job named \"nope\": save it first");
+}
+
+#[tokio::test]
+async fn the_page_shows_how() {
+    let url = database();
+    let store = open(&url).await;
+    let tenant_id = tenant(&store).await;
+    let daily = JobDocument { name: "daily-revenue".to_owned(), ..ledger() };
+    store.save_job(tenant_id, daily, "ann").await.unwrap();
+    let caller = connect(&starter(&url, "starter_page").await).await;
+    let page = include_str!("../../../../docs/store.md");
+    let shown: Vec<_> =
+        blocks(page, "sql").into_iter().filter(|sql| sql.contains("trueup.start_run")).collect();
+    assert_eq!(shown.len(), 1);
+    let run_id: String = caller.query_one(shown[0], &[]).await.unwrap().get(0);
+    let record = store.run(tenant_id, run_id.parse().unwrap()).await.unwrap().unwrap();
+    assert_eq!(record.params, r#"{"date": "2026-09-21"}"#);
 }

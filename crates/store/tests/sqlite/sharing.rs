@@ -37,7 +37,8 @@ async fn a_command_reads_and_writes_beside_a_server_which_notices() {
             }
         }
     };
-    let record = timeout(Duration::from_secs(5), noticed).await.expect("the server notices");
+    // How soon is the writer's to promise; a machine that is busy may be late.
+    let record = timeout(Duration::from_secs(30), noticed).await.expect("the server notices");
     assert_eq!(command.runs(&all(tenant_id)).await.unwrap(), [record]);
     server.close().await.unwrap();
     command.trigger(wish(tenant_id)).await.unwrap();

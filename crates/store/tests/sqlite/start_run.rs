@@ -4,7 +4,8 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 use trueup_events::{Event, RunId, Sources};
 use trueup_lifecycle::Line;
-use trueup_store::{Options, Role, Store};
+use trueup_store::{JobDocument, Options, Role, Store};
+use trueup_testkit::blocks;
 
 use crate::place::{all, folder, nightly, open, open_with_job, place, wish};
 
@@ -103,4 +104,21 @@ async fn its_events_name_the_source_of_the_server() {
     let sources: Vec<_> =
         store.events_of(run_id, 0, 9).await.unwrap().into_iter().map(|event| event.source).collect();
     assert_eq!(sources, ["/acme/core"; 2]);
+}
+
+#[tokio::test]
+async fn the_page_shows_how() {
+    let folder = folder();
+    let (store, tenant_id) = open_with_job(&folder).await;
+    store
+        .save_job(tenant_id, JobDocument { name: "daily-revenue".to_owned(), ..nightly() }, "ann")
+        .await
+        .unwrap();
+    let page = include_str!("../../../../docs/store.md");
+    let shown: Vec<_> =
+        blocks(page, "sql").into_iter().filter(|sql| !sql.contains("trueup.start_run")).collect();
+    assert_eq!(shown.len(), 1);
+    connect(&folder).execute_batch(shown[0]).unwrap();
+    let runs = store.runs(&all(tenant_id)).await.unwrap();
+    assert_eq!(runs.iter().map(|run| run.params.as_str()).collect::<Vec<_>>(), [r#"{"date": "2026-09-21"}"#]);
 }

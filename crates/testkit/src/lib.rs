@@ -2,6 +2,8 @@
 
 mod markdown;
 mod postgres;
+mod schema;
 
 pub use markdown::blocks;
 pub use postgres::{Postgres, PostgresError};
+pub use schema::violations;

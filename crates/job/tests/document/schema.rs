@@ -1,4 +1,4 @@
-//! Checks JSON against the schema, with the keywords that it uses and no others.
+//! Checks JSON against the schema, and the schema against what is read and written.
 
 use std::collections::BTreeSet;
 
@@ -8,84 +8,7 @@ use crate::examples::{examples, job};
 
 /// Where the value is not what the schema says.
 pub fn violations(value: &Value) -> Vec<String> {
-    let mut found = Vec::new();
-    check(&trueup_job::schema(), value, "$", &mut found);
-    found
-}
-
-fn fits(schema: &Value, value: &Value) -> bool {
-    let mut found = Vec::new();
-    check(schema, value, "", &mut found);
-    found.is_empty()
-}
-
-fn check(schema: &Value, value: &Value, path: &str, found: &mut Vec<String>) {
-    for (keyword, wanted) in schema.as_object().unwrap() {
-        let length = value.as_array().map(Vec::len).or(value.as_object().map(serde_json::Map::len));
-        let schemas = || wanted.as_array().unwrap().iter();
-        let is_met = match keyword.as_str() {
-            "$schema" | "title" | "description" => true,
-            "type" => names(wanted).iter().any(|name| is_of(name, value)),
-            "enum" => wanted.as_array().unwrap().contains(value),
-            "const" => wanted == value,
-            "minimum" => value.as_u64().is_none_or(|number| number >= wanted.as_u64().unwrap()),
-            "maximum" => value.as_u64().is_none_or(|number| number <= wanted.as_u64().unwrap()),
-            "minItems" | "minProperties" => {
-                length.is_none_or(|length| length as u64 >= wanted.as_u64().unwrap())
-            }
-            "required" => names(wanted).iter().all(|name| value.get(name).is_some()),
-            "anyOf" => schemas().any(|schema| fits(schema, value)),
-            "oneOf" => schemas().filter(|schema| fits(schema, value)).count() == 1,
-            "items" => {
-                for (index, item) in value.as_array().into_iter().flatten().enumerate() {
-                    check(wanted, item, &format!("{path}[{index}]"), found);
-                }
-                true
-            }
-            "properties" => {
-                for (name, property) in wanted.as_object().unwrap() {
-                    if let Some(value) = value.get(name) {
-                        check(property, value, &format!("{path}.{name}"), found);
-                    }
-                }
-                true
-            }
-            "additionalProperties" => {
-                let known = |name: &String| schema["properties"].get(name).is_some();
-                for (name, value) in value.as_object().into_iter().flatten().filter(|(name, _)| !known(name))
-                {
-                    match wanted {
-                        Value::Bool(false) => found.push(format!("{path}: unknown {name}")),
-                        other => check(other, value, &format!("{path}.{name}"), found),
-                    }
-                }
-                true
-            }
-            other => panic!("the checker does not know {other}"),
-        };
-        if !is_met {
-            found.push(format!("{path}: {keyword}"));
-        }
-    }
-}
-
-fn names(value: &Value) -> Vec<&str> {
-    match value {
-        Value::Array(names) => names.iter().map(|name| name.as_str().unwrap()).collect(),
-        name => vec![name.as_str().unwrap()],
-    }
-}
-
-fn is_of(name: &str, value: &Value) -> bool {
-    match name {
-        "object" => value.is_object(),
-        "array" => value.is_array(),
-        "string" => value.is_string(),
-        "boolean" => value.is_boolean(),
-        "number" => value.is_number(),
-        "integer" => value.is_u64() || value.is_i64(),
-        other => panic!("the checker does not know the type {other}"),
-    }
+    trueup_testkit::violations(&trueup_job::schema(), value)
 }
 
 /// The names of all fields, and the words that fields take.
@@ -97,7 +20,7 @@ pub fn fields_and_words(schema: &Value) -> (BTreeSet<String>, BTreeSet<String>) 
             fields.extend(properties.keys().cloned());
         }
         if let Some(known) = next.get("enum") {
-            words.extend(names(known).into_iter().map(str::to_owned));
+            words.extend(known.as_array().unwrap().iter().map(|word| word.as_str().unwrap().to_owned()));
         }
         open.extend(next.as_object().into_iter().flat_map(|members| members.values()));
         open.extend(next.as_array().into_iter().flatten());
@@ -140,7 +63,7 @@ fn every_field_of_the_schema_is_read_and_written() {
 }
 
 #[test]
-fn the_checker_finds_what_is_wrong() {
+fn the_schema_finds_what_is_wrong() {
     let found =
         violations(&json!({"sources": {"a": {"fiel": "a"}}, "retries": 101, "strategy": "SOME", "keys": 1}));
     for expected in

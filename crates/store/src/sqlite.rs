@@ -222,6 +222,24 @@ impl Sqlite {
         self.readers.read("looking for runs to stop", read).await
     }
 
+    /// Asked of a connection that reads; those that write are tuned by the same function.
+    pub(crate) async fn settings(&self) -> Result<Vec<(String, String)>, StoreError> {
+        let read = |connection: &rusqlite::Connection| {
+            let journal_mode = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
+            let synchronous = match connection.pragma_query_value(None, "synchronous", |row| row.get(0))? {
+                0 => "off".to_owned(),
+                1 => "normal".to_owned(),
+                2 => "full".to_owned(),
+                3 => "extra".to_owned(),
+                other => i64::to_string(&other),
+            };
+            let names = ["journal_mode", "synchronous", "version"].map(str::to_owned);
+            let values = [journal_mode, synchronous, rusqlite::version().to_owned()];
+            Ok(names.into_iter().zip(values).collect())
+        };
+        self.readers.read("asking for the settings", read).await
+    }
+
     pub(crate) async fn passes(&self) -> Result<Vec<Pass>, StoreError> {
         let read = move |connection: &_| rows::all(connection, sql::PASSES, [], rows::pass);
         self.readers.read("reading what tasks did", read).await

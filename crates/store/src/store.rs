@@ -77,6 +77,11 @@ impl Store {
         ask!(self, backend => backend.changes())
     }
 
+    /// What a commit waits for, as the database says it: names of its settings, and what they are on the store's own connections.
+    pub async fn settings(&self) -> Result<Vec<(String, String)>, StoreError> {
+        ask!(self, backend => backend.settings().await)
+    }
+
     /// How many changes were asked for that no state allows.
     pub fn illegal_transitions(&self) -> u64 {
         ask!(self, backend => backend.context().illegal())

@@ -8,17 +8,22 @@ use futures_util::future::join_all;
 use tokio::sync::Semaphore;
 use trueup_events::outcome::{Outcome, Verdict};
 use trueup_lifecycle::Report;
-use trueup_store::Store;
+use trueup_store::{Place, Store};
 
 use crate::place::Bench;
 
 pub async fn measure(bench: &Bench, short: bool) {
     let lasting = Duration::from_secs(if short { 1 } else { 10 });
     println!("| lives in flight | lives a second |\n| ---: | ---: |");
+    let mut rate = 0.0;
     for in_flight in [1, 8, 64] {
-        println!("| {in_flight} | {:.0} |", lives_per_second(bench, in_flight, lasting).await);
+        rate = lives_per_second(bench, in_flight, lasting).await;
+        println!("| {in_flight} | {rate:.0} |");
     }
     println!();
+    if matches!(bench.place, Place::Sqlite(_)) {
+        bench.print_target("1,000 lives a second with 64 in flight", rate >= 1_000.0);
+    }
 }
 
 /// One executor and one worker serve callers that keep so many runs alive.

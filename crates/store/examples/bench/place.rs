@@ -62,27 +62,14 @@ impl Bench {
 
     /// Prints what the numbers depend on, as the database says it.
     pub async fn print_settings(&self) {
-        match &self.place {
-            Place::Sqlite(path) => {
-                let connection = rusqlite::Connection::open(path).unwrap();
-                let mode: String =
-                    connection.pragma_query_value(None, "journal_mode", |row| row.get(0)).unwrap();
-                println!(
-                    "SQLite {}, journal_mode {mode}, synchronous FULL (the store's own)\n",
-                    rusqlite::version()
-                );
-            }
-            Place::Postgres(url) => {
-                let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.unwrap();
-                tokio::spawn(connection);
-                for setting in
-                    ["server_version", "fsync", "synchronous_commit", "shared_buffers", "max_connections"]
-                {
-                    let row = client.query_one("select current_setting($1)", &[&setting]).await.unwrap();
-                    println!("{setting} = {}  ", row.get::<_, String>(0));
-                }
-                println!();
-            }
+        for (name, value) in self.store.settings().await.unwrap() {
+            println!("{name} = {value}  ");
         }
+        println!();
+    }
+
+    /// Prints whether what the store is to reach was reached.
+    pub fn print_target(&self, target: &str, is_reached: bool) {
+        println!("{}: {target} ({})\n", if is_reached { "ok" } else { "miss" }, self.name);
     }
 }

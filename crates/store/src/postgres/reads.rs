@@ -103,6 +103,11 @@ impl Postgres {
         self.read(|sql| &sql.to_stop, &[&worker]).await?.iter().map(rows::run_id).collect()
     }
 
+    pub(crate) async fn settings(&self) -> Result<Vec<(String, String)>, StoreError> {
+        let found = self.read(|sql| &sql.settings, &[]).await?;
+        Ok(found.iter().map(|row| (row.get(0), row.get(1))).collect())
+    }
+
     pub(crate) async fn passes(&self) -> Result<Vec<Pass>, StoreError> {
         Ok(self.read(|sql| &sql.passes, &[]).await?.iter().map(rows::pass).collect())
     }

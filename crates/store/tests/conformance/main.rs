@@ -67,6 +67,7 @@ conformance! {
     upkeep::the_last_pass_of_each_task_is_kept,
     upkeep::queues_tell_what_is_in_them,
     upkeep::a_worker_hears_which_runs_to_stop,
+    upkeep::commits_are_on_stable_storage,
     upkeep::a_revision_can_be_read_when_it_is_an_old_one,
     log::positions_are_gapless_and_in_order,
     log::a_repeated_event_adds_nothing,

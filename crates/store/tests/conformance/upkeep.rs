@@ -118,3 +118,13 @@ pub async fn a_revision_can_be_read_when_it_is_an_old_one(bench: Bench) {
     assert_eq!(bench.store.revision(first.id, 2).await.unwrap(), Some(second));
     assert_eq!(bench.store.revision(first.id, 3).await.unwrap(), None);
 }
+
+pub async fn commits_are_on_stable_storage(bench: Bench) {
+    let settings = bench.store.settings().await.unwrap();
+    let setting = |name: &str| settings.iter().find(|(of, _)| of == name).map(|(_, value)| value.as_str());
+    let waits = match setting("journal_mode") {
+        Some(mode) => (mode, setting("synchronous")) == ("wal", Some("full")),
+        None => setting("synchronous_commit") == Some("on"),
+    };
+    assert!(waits, "{settings:?}");
+}

@@ -17,7 +17,7 @@ mod step;
 mod table;
 mod verbs;
 
-pub use admission::{Line, LineFull};
+pub use admission::{Limits, QueueFull};
 pub use classify::{Fact, classify, is_passing};
 pub use fold::{Folded, fold};
 pub use grant::{Claim, Lease};

@@ -1,7 +1,7 @@
 //! What can go wrong in a store, and whether trying again makes sense.
 
 use trueup_events::{EventId, RunId};
-use trueup_lifecycle::{LineFull, Refusal};
+use trueup_lifecycle::{QueueFull, Refusal};
 
 /// Why a verb changed nothing.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -29,11 +29,11 @@ pub enum StoreError {
     },
     /// The queue's waiting line is full.
     #[error("the queue {queue:?} is full: {full}")]
-    LineFull {
+    QueueFull {
         /// The queue.
         queue: String,
         /// How full.
-        full: LineFull,
+        full: QueueFull,
     },
     /// Another transaction is about to let a run wait there, and does not end.
     #[error("the queue {queue:?} is busy: another transaction asks for a run and has not ended")]
@@ -148,7 +148,7 @@ impl StoreError {
             Self::Contended { .. }
                 | Self::EventIdTaken { .. }
                 | Self::Away { .. }
-                | Self::LineFull { .. }
+                | Self::QueueFull { .. }
                 | Self::QueueBusy { .. }
                 | Self::Full { .. }
         )
@@ -159,7 +159,7 @@ impl StoreError {
         Some(match self {
             Self::NoSuchJob { .. } => "save the job first",
             Self::NoSuchQueue { .. } => "make the queue first, or let the job use the queue `default`",
-            Self::LineFull { .. } => "try again when some have started, or raise the queue's max_waiting",
+            Self::QueueFull { .. } => "try again when some have started, or raise the queue's max_waiting",
             Self::QueueBusy { .. } => "try again; whoever calls start_run in SQL should commit soon after",
             Self::Contended { .. } | Self::EventIdTaken { .. } => "try again",
             Self::Away { .. } => "check that the database is up and can be reached; nothing was half-written",

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 use trueup_events::payload::Mode;
 use trueup_events::{JobId, RunId, TenantId};
-use trueup_lifecycle::{Claim, Lease, Line, Policy, Run, Status};
+use trueup_lifecycle::{Claim, Lease, Limits, Policy, Run, Status};
 use uuid::Uuid;
 
 /// A run, and what its row says of it that never changes.
@@ -170,7 +170,7 @@ pub struct QueueLoad {
     /// Its name.
     pub queue: String,
     /// Its limits.
-    pub line: Line,
+    pub limits: Limits,
     /// How many wait for a slot.
     pub waiting: u64,
     /// How many hold one and do not run yet.

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use tokio::sync::watch;
 use trueup_events::outcome::RunError;
 use trueup_events::{Event, EventId, JobId, Payload, RunId, TenantId, Time};
-use trueup_lifecycle::{Cancel, CancelAnswer, Claim, Lease, Line, Report};
+use trueup_lifecycle::{Cancel, CancelAnswer, Claim, Lease, Limits, Report};
 use uuid::Uuid;
 
 use crate::audit::{Audited, Head};
@@ -102,10 +102,10 @@ impl Store {
         &self,
         tenant_id: TenantId,
         queue: &str,
-        line: Line,
+        limits: Limits,
         by: &str,
     ) -> Result<(), StoreError> {
-        self.transact(verbs::SetLine { tenant_id, queue: queue.to_owned(), line, by: by.to_owned() }).await
+        self.transact(verbs::SetQueue { tenant_id, queue: queue.to_owned(), limits, by: by.to_owned() }).await
     }
 
     /// Saves a job; one that says something else than before gets a new revision.

@@ -3,7 +3,7 @@
 use std::future::Future;
 
 use trueup_events::{Event, JobId, RunId, TenantId};
-use trueup_lifecycle::{Change, Line, Run};
+use trueup_lifecycle::{Change, Limits, Run};
 
 use crate::context::Context;
 use crate::error::StoreError;
@@ -29,7 +29,7 @@ pub(crate) trait Tx: Send {
     ) -> impl Future<Output = Result<Vec<Vec<Found>>, StoreError>> + Send;
 
     /// Loads the queues in which runs wait, the one with the oldest first, and how many runs hold a slot in each.
-    fn lines(&mut self) -> impl Future<Output = Result<Vec<WaitingLine>, StoreError>> + Send;
+    fn waiting_queues(&mut self) -> impl Future<Output = Result<Vec<WaitingQueue>, StoreError>> + Send;
 
     /// Counts the runs that wait in a queue, no further than asked.
     fn waiting(
@@ -40,18 +40,18 @@ pub(crate) trait Tx: Send {
     ) -> impl Future<Output = Result<u64, StoreError>> + Send;
 
     /// The limits of a queue.
-    fn line(
+    fn limits(
         &mut self,
         tenant_id: TenantId,
         queue: &str,
-    ) -> impl Future<Output = Result<Option<Line>, StoreError>> + Send;
+    ) -> impl Future<Output = Result<Option<Limits>, StoreError>> + Send;
 
     /// Makes a queue, or changes its limits.
-    fn set_line(
+    fn set_limits(
         &mut self,
         tenant_id: TenantId,
         queue: &str,
-        line: Line,
+        limits: Limits,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Makes a tenant, unless there is one of that name, whose id it then is.
@@ -160,10 +160,10 @@ pub(crate) enum Search {
 
 /// A queue in which runs wait.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct WaitingLine {
+pub(crate) struct WaitingQueue {
     pub(crate) tenant_id: TenantId,
     pub(crate) queue: String,
-    pub(crate) line: Line,
+    pub(crate) limits: Limits,
     pub(crate) holding: u64,
 }
 
@@ -220,10 +220,10 @@ pub(crate) trait Verb: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Self::Output, StoreError>> + Send;
 }
 
-impl WaitingLine {
+impl WaitingQueue {
     /// What finds the runs that may leave the queue, and how many may, if any.
     pub(crate) fn search(self, at_most: u32) -> Option<(Search, u32)> {
-        let room = self.line.room(self.holding).try_into().unwrap_or(u32::MAX).min(at_most);
+        let room = self.limits.room(self.holding).try_into().unwrap_or(u32::MAX).min(at_most);
         let search = Search::Waiting { tenant_id: self.tenant_id, queue: self.queue };
         (room > 0).then_some((search, room))
     }

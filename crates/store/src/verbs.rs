@@ -19,7 +19,7 @@ pub(crate) use attempt::{HandBack, Tell};
 pub(crate) use cancel::RequestCancel;
 pub(crate) use find::{readable, short_of};
 pub(crate) use forget::{Forget, SweepFinished};
-pub(crate) use job::{EnsureTenant, SaveJob, SetLine};
+pub(crate) use job::{EnsureTenant, SaveJob, SetQueue};
 pub(crate) use log::AppendEvents;
 pub(crate) use one::{ClaimRun, TakeRun};
 pub(crate) use start::Trigger;

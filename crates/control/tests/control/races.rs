@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trueup_events::{EventType, RunId};
-use trueup_lifecycle::{Line, Policy, Status};
+use trueup_lifecycle::{Limits, Policy, Status};
 
 use crate::system::{Server, System};
 
@@ -52,8 +52,8 @@ pub(crate) async fn a_thousand_cancels_at_random_moments(system: System) {
 }
 
 pub(crate) async fn a_queue_runs_no_more_than_it_may_and_in_order(system: System) {
-    let line = Line { max_running: Some(3), max_waiting: None };
-    system.store.set_queue(system.tenant_id, "narrow", line, "ann").await.unwrap();
+    let limits = Limits { max_running: Some(3), max_waiting: None };
+    system.store.set_queue(system.tenant_id, "narrow", limits, "ann").await.unwrap();
     system.save_job("match", "narrow", Policy::default()).await;
     let mut runs = Vec::new();
     for _ in 0..60 {

@@ -29,7 +29,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::Mutex;
 
 use stateright::{Checker, HasDiscoveries, Model};
-use trueup_lifecycle::{Line, Policy, Settings};
+use trueup_lifecycle::{Limits, Policy, Settings};
 
 use crate::model::{Defect, System};
 use crate::properties::{
@@ -42,7 +42,7 @@ use crate::world::Left;
 fn system(runs: usize, is_split: bool, retries: u32, left: Left) -> System {
     System {
         runs,
-        line: Line { max_running: Some(1), max_waiting: None },
+        limits: Limits { max_running: Some(1), max_waiting: None },
         policy: Policy { deadline_ms: 2, retries },
         settings: Settings {
             lease_ms: 1,
@@ -151,7 +151,7 @@ fn every_defect_is_found() {
     let (split, whole) = (true, false);
     catch(Defect::NoEpochCheck, ONE_OUTCOME, system(1, split, 0, ticking));
     catch(Defect::RowNotLocked, CANCELS, system(1, split, 0, cancelled));
-    catch(Defect::LineNotLocked, SLOTS, system(2, split, 0, quiet));
+    catch(Defect::QueueNotLocked, SLOTS, system(2, split, 0, quiet));
     catch(Defect::SubmitBeforeClaim, CLAIM_FIRST, system(1, split, 0, quiet));
     catch(Defect::EngineIdOfClaim, ONE_ENGINE_ID, system(1, whole, 0, ticking));
     catch(Defect::LimitBeforeFilter, ENDS, system(2, whole, 0, faulty));

@@ -7,7 +7,7 @@ use stateright::{Model, Property};
 use trueup_events::payload::Mode;
 use trueup_events::{Ids, JobId, RunId, TenantId};
 use trueup_lifecycle::{
-    Claim, Hold, Lease, Line, Policy, Refusal, Report, Request, Run, Scheduling, Settings, State,
+    Claim, Hold, Lease, Limits, Policy, Refusal, Report, Request, Run, Scheduling, Settings, State,
 };
 use uuid::Uuid;
 
@@ -21,7 +21,7 @@ use crate::world::{
 /// The system under the checker: how large it is, how much may go wrong, and what is broken in it.
 pub struct System {
     pub runs: usize,
-    pub line: Line,
+    pub limits: Limits,
     pub policy: Policy,
     pub settings: Settings,
     pub left: Left,
@@ -40,7 +40,7 @@ pub enum Defect {
     /// A write compares the epoch and the status, but the row was not locked from the load on.
     RowNotLocked,
     /// A claim counts the slots in use, but the queue is not locked from then on.
-    LineNotLocked,
+    QueueNotLocked,
     /// The engine is called before the claim is committed.
     SubmitBeforeClaim,
     /// The engine's id changes with the claim.
@@ -295,7 +295,7 @@ impl System {
             matches!(&row.run.state, State::Scheduling(Scheduling { hold, .. }) if is_off(hold))
                 && row.run.claim(EXECUTORS[at], world.now_ms, &self.settings).is_ok()
         };
-        let has_room = self.line.room(u64::try_from(world.slots).unwrap_or(0)) > 0;
+        let has_room = self.limits.room(u64::try_from(world.slots).unwrap_or(0)) > 0;
         let paused = world.rows.iter().position(is_pausing);
         let is_waiting = |run: &usize| world.rows[*run].run.state == State::Requested;
         let is_loaded = |run: &usize| world.executors.iter().any(|executor| executor.has_loaded(*run));

@@ -137,7 +137,7 @@ fn has_one_engine_id(world: &World) -> bool {
 fn keeps_slots(system: &System, world: &World) -> bool {
     let holding = world.rows.iter().filter(|row| row.run.state.status().holds_slot()).count();
     let is_exact = i8::try_from(holding).is_ok_and(|holding| holding == world.slots);
-    is_exact && system.line.max_running.is_none_or(|max| holding <= max as usize)
+    is_exact && system.limits.max_running.is_none_or(|max| holding <= max as usize)
 }
 
 fn starts_in_time(world: &World) -> bool {

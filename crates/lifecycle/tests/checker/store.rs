@@ -64,8 +64,8 @@ impl System {
     /// Writes what was asked for, with its events and its slot, if nobody wrote in between; none says that the writer has lost.
     pub fn write(&self, world: &mut World, transaction: &Transaction) -> Option<Grant> {
         let (change, grant) = self.answer(transaction).ok()?;
-        let is_line_as_counted = transaction.counted.is_none_or(|counted| counted == world.slots);
-        if !is_line_as_counted && self.defect != Some(Defect::LineNotLocked) {
+        let is_queue_as_counted = transaction.counted.is_none_or(|counted| counted == world.slots);
+        if !is_queue_as_counted && self.defect != Some(Defect::QueueNotLocked) {
             return None;
         }
         let row = &mut world.rows[transaction.run];

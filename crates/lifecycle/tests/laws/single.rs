@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use trueup_events::outcome::{ErrorCode, Reason, RunError};
-use trueup_lifecycle::{Fact, Line, LineFull, classify, is_passing};
+use trueup_lifecycle::{Fact, Limits, QueueFull, classify, is_passing};
 
 use crate::walk::errors;
 
@@ -35,12 +35,12 @@ proptest! {
 
     #[test]
     fn a_line_never_lets_in_more_than_it_holds(max in 0_u32..5, count in 0_u64..10) {
-        let line = Line { max_running: Some(max), max_waiting: Some(max) };
-        prop_assert!(line.room(count) == 0 || line.room(count) + count == u64::from(max));
-        let full = LineFull { waiting: count, max_waiting: max };
-        prop_assert_eq!(line.admit(count), if count < u64::from(max) { Ok(()) } else { Err(full) });
-        prop_assert_eq!(Line::default().room(count), u64::MAX);
-        prop_assert_eq!(Line::default().admit(count), Ok(()));
+        let limits = Limits { max_running: Some(max), max_waiting: Some(max) };
+        prop_assert!(limits.room(count) == 0 || limits.room(count) + count == u64::from(max));
+        let full = QueueFull { waiting: count, max_waiting: max };
+        prop_assert_eq!(limits.admit(count), if count < u64::from(max) { Ok(()) } else { Err(full) });
+        prop_assert_eq!(Limits::default().room(count), u64::MAX);
+        prop_assert_eq!(Limits::default().admit(count), Ok(()));
     }
 }
 

@@ -7,7 +7,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, accepts, to_sql_checked};
 use trueup_events::{Event, EventId, EventName, Ids, JobId, RunId, TenantId};
-use trueup_lifecycle::{Line, Policy};
+use trueup_lifecycle::{Limits, Policy};
 
 use crate::audit;
 use crate::columns::{Columns, damaged, read};
@@ -146,7 +146,7 @@ pub(crate) fn queue_load(row: &Row) -> Result<QueueLoad, StoreError> {
     let number = |column| row.get::<_, i64>(column).cast_unsigned();
     Ok(QueueLoad {
         queue: row.get(0),
-        line: Line { max_running: limit(row, 1)?, max_waiting: limit(row, 2)? },
+        limits: Limits { max_running: limit(row, 1)?, max_waiting: limit(row, 2)? },
         waiting: number(3),
         scheduled: number(4),
         running: number(5),

@@ -8,7 +8,7 @@ use futures_util::future::{try_join, try_join_all, try_join3};
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Error, Row, Statement};
 use trueup_events::{Event, EventId, RunId, TenantId};
-use trueup_lifecycle::Line;
+use trueup_lifecycle::Limits;
 
 use super::error::failed;
 use super::pool::Connection;
@@ -17,7 +17,7 @@ use super::statements::Statements;
 use super::writes::{Param, Writes, event_params};
 use crate::error::StoreError;
 use crate::record::{Entry, Job, Pass, Record};
-use crate::tx::{Found, Move, Note, Revision, Search, Tx, WaitingLine};
+use crate::tx::{Found, Move, Note, Revision, Search, Tx, WaitingQueue};
 
 /// Whatever the server's default is: verbs lock what they load, and need no more.
 const BEGIN: &str = "begin isolation level read committed";
@@ -151,24 +151,24 @@ impl Tx for PgTx<'_> {
         Ok(answers.iter().map(|rows| rows.iter().map(rows::found).collect()).collect())
     }
 
-    async fn lines(&mut self) -> Result<Vec<WaitingLine>, StoreError> {
+    async fn waiting_queues(&mut self) -> Result<Vec<WaitingQueue>, StoreError> {
         let sql = &self.connection.sql;
-        let asked = [(&sql.lock_lines, &[][..]), (&sql.lines, &[]), (&sql.now_ms, &[])];
-        let [locked, lines, now] = self.query_all(asked).await?;
+        let asked = [(&sql.lock_queues, &[][..]), (&sql.waiting_queues, &[]), (&sql.now_ms, &[])];
+        let [locked, queues, now] = self.query_all(asked).await?;
         self.now_ms = Some(number(&now));
-        let is_open = |line: &Row| {
+        let is_open = |queue: &Row| {
             let name = |row: &Row| (row.get::<_, String>(0), row.get::<_, String>(1));
-            line.get::<_, Option<i64>>(2).is_none() || locked.iter().any(|ours| name(ours) == name(line))
+            queue.get::<_, Option<i64>>(2).is_none() || locked.iter().any(|ours| name(ours) == name(queue))
         };
-        let waiting_line = |row: &Row| {
-            Ok(WaitingLine {
+        let waiting_queue = |row: &Row| {
+            Ok(WaitingQueue {
                 tenant_id: rows::tenant_id(row, 0)?,
                 queue: row.get(1),
-                line: Line { max_running: rows::limit(row, 2)?, max_waiting: rows::limit(row, 3)? },
+                limits: Limits { max_running: rows::limit(row, 2)?, max_waiting: rows::limit(row, 3)? },
                 holding: row.get::<_, i64>(4).cast_unsigned(),
             })
         };
-        lines.iter().filter(|line| is_open(line)).map(waiting_line).collect()
+        queues.iter().filter(|queue| is_open(queue)).map(waiting_queue).collect()
     }
 
     async fn waiting(&mut self, tenant_id: TenantId, queue: &str, up_to: u32) -> Result<u64, StoreError> {
@@ -184,18 +184,23 @@ impl Tx for PgTx<'_> {
         Ok(number(&counted).cast_unsigned())
     }
 
-    async fn line(&mut self, tenant_id: TenantId, queue: &str) -> Result<Option<Line>, StoreError> {
+    async fn limits(&mut self, tenant_id: TenantId, queue: &str) -> Result<Option<Limits>, StoreError> {
         let sql = &self.connection.sql;
-        let found = self.query(&sql.line, &[&tenant_id.to_string(), &queue]).await?;
-        let line =
-            |row: &Row| Ok(Line { max_running: rows::limit(row, 0)?, max_waiting: rows::limit(row, 1)? });
-        found.first().map(line).transpose()
+        let found = self.query(&sql.limits, &[&tenant_id.to_string(), &queue]).await?;
+        let limits =
+            |row: &Row| Ok(Limits { max_running: rows::limit(row, 0)?, max_waiting: rows::limit(row, 1)? });
+        found.first().map(limits).transpose()
     }
 
-    async fn set_line(&mut self, tenant_id: TenantId, queue: &str, line: Line) -> Result<(), StoreError> {
+    async fn set_limits(
+        &mut self,
+        tenant_id: TenantId,
+        queue: &str,
+        limits: Limits,
+    ) -> Result<(), StoreError> {
         let sql = &self.connection.sql;
-        let (running, waiting) = (line.max_running.map(i64::from), line.max_waiting.map(i64::from));
-        self.query(&sql.set_line, &[&tenant_id.to_string(), &queue, &running, &waiting]).await.map(drop)
+        let (running, waiting) = (limits.max_running.map(i64::from), limits.max_waiting.map(i64::from));
+        self.query(&sql.set_limits, &[&tenant_id.to_string(), &queue, &running, &waiting]).await.map(drop)
     }
 
     async fn tenant(&mut self, id: TenantId, name: &str) -> Result<TenantId, StoreError> {

@@ -7,14 +7,14 @@ use std::str::FromStr;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, params};
 use trueup_events::{Event, EventId, Ids, RunId, TenantId};
-use trueup_lifecycle::{Line, Policy};
+use trueup_lifecycle::{Limits, Policy};
 
 use super::sql;
 use crate::audit;
 use crate::columns::{Columns, damaged, json, read};
 use crate::error::StoreError;
 use crate::record::{Job, JobDocument, Pass, QueueLoad, Record};
-use crate::tx::{Found, Unreadable, WaitingLine};
+use crate::tx::{Found, Unreadable, WaitingQueue};
 
 /// Something that a row holds, or why it cannot be read.
 pub(crate) type Loaded<T> = Result<T, Unread>;
@@ -122,7 +122,7 @@ pub(crate) fn queue_load(row: &Row<'_>) -> Loaded<QueueLoad> {
     let number = |column| row.get::<_, i64>(column).map(i64::cast_unsigned);
     Ok(QueueLoad {
         queue: row.get(0)?,
-        line: line(row, 1)?,
+        limits: limits(row, 1)?,
         waiting: number(3)?,
         scheduled: number(4)?,
         running: number(5)?,
@@ -202,8 +202,8 @@ pub(crate) fn job(row: &Row<'_>) -> Loaded<Job> {
 }
 
 /// Reads the limits of a queue, which start at a column.
-pub(crate) fn line(row: &Row<'_>, at: usize) -> Loaded<Line> {
-    Ok(Line { max_running: row.get(at)?, max_waiting: row.get(at + 1)? })
+pub(crate) fn limits(row: &Row<'_>, at: usize) -> Loaded<Limits> {
+    Ok(Limits { max_running: row.get(at)?, max_waiting: row.get(at + 1)? })
 }
 
 /// Reads an entry of the audit log, which starts at a column.
@@ -248,12 +248,12 @@ pub(crate) fn first<T>(
 }
 
 /// Reads a queue in which runs wait.
-pub(crate) fn waiting_line(row: &Row<'_>) -> Loaded<WaitingLine> {
+pub(crate) fn waiting_queue(row: &Row<'_>) -> Loaded<WaitingQueue> {
     let holding: i64 = row.get(4)?;
-    Ok(WaitingLine {
+    Ok(WaitingQueue {
         tenant_id: parsed(row, 0)?,
         queue: row.get(1)?,
-        line: line(row, 2)?,
+        limits: limits(row, 2)?,
         holding: holding.cast_unsigned(),
     })
 }

@@ -35,8 +35,7 @@ statements! {
     INSERT_RUN = "insert_run",
     INSERT_TENANT = "insert_tenant",
     JOB = "job",
-    LINE = "line",
-    LINES = "lines",
+    LIMITS = "limits",
     NOTE_PASS = "note_pass",
     NOW_MS = "now_ms",
     PASSES = "passes",
@@ -52,12 +51,13 @@ statements! {
     RUNS_IN_STATE = "runs_in_state",
     RUNS_OF_JOB = "runs_of_job",
     SAVE_JOB = "save_job",
-    SET_LINE = "set_line",
+    SET_LIMITS = "set_limits",
     TAKE_NODE = "take_node",
     TENANT = "tenant",
     TO_STOP = "to_stop",
     UNLINKED = "unlinked",
     WAITING = "waiting",
+    WAITING_QUEUES = "waiting_queues",
     WRITE_RUN = "write_run",
 }
 
@@ -126,9 +126,9 @@ mod tests {
             assert!(plan.contains(index), "{name}: {plan}");
             assert!(!plan.contains("B-TREE"), "{name} sorts: {plan}");
         }
-        let lines = plan(&connection, "lines");
+        let queues = plan(&connection, "waiting_queues");
         for index in ["COVERING INDEX runs_waiting", "INDEX runs_holding_a_slot"] {
-            assert!(lines.contains(index), "lines: {lines}");
+            assert!(queues.contains(index), "waiting_queues: {queues}");
         }
     }
 

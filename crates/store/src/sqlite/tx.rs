@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, ErrorCode, ToSql, params};
 use trueup_events::{Event, EventId, RunId, TenantId};
-use trueup_lifecycle::Line;
+use trueup_lifecycle::Limits;
 
 use super::error::kind;
 use super::rows::{self, Loaded};
@@ -10,7 +10,7 @@ use super::sql;
 use crate::columns::{Columns, json};
 use crate::error::StoreError;
 use crate::record::{Entry, Job, Pass, Record};
-use crate::tx::{Found, Move, Note, Revision, Search, Tx, WaitingLine};
+use crate::tx::{Found, Move, Note, Revision, Search, Tx, WaitingQueue};
 
 /// The writer's transaction, for the time of one verb; it never waits.
 pub(crate) struct SqliteTx<'a> {
@@ -145,8 +145,8 @@ impl Tx for SqliteTx<'_> {
         searches.iter().map(|(search, limit)| self.search(search, *limit)).collect()
     }
 
-    async fn lines(&mut self) -> Result<Vec<WaitingLine>, StoreError> {
-        self.ask(|connection| rows::all(connection, sql::LINES, [], rows::waiting_line))
+    async fn waiting_queues(&mut self) -> Result<Vec<WaitingQueue>, StoreError> {
+        self.ask(|connection| rows::all(connection, sql::WAITING_QUEUES, [], rows::waiting_queue))
     }
 
     async fn waiting(&mut self, tenant_id: TenantId, queue: &str, up_to: u32) -> Result<u64, StoreError> {
@@ -157,14 +157,19 @@ impl Tx for SqliteTx<'_> {
         Ok(count.cast_unsigned())
     }
 
-    async fn line(&mut self, tenant_id: TenantId, queue: &str) -> Result<Option<Line>, StoreError> {
+    async fn limits(&mut self, tenant_id: TenantId, queue: &str) -> Result<Option<Limits>, StoreError> {
         let of = params![tenant_id.to_string(), queue];
-        self.ask(|connection| rows::first(connection, sql::LINE, of, |row| rows::line(row, 0)))
+        self.ask(|connection| rows::first(connection, sql::LIMITS, of, |row| rows::limits(row, 0)))
     }
 
-    async fn set_line(&mut self, tenant_id: TenantId, queue: &str, line: Line) -> Result<(), StoreError> {
-        let of = params![tenant_id.to_string(), queue, line.max_running, line.max_waiting];
-        self.ask(|connection| Ok(connection.prepare_cached(sql::SET_LINE)?.execute(of).map(drop)?))
+    async fn set_limits(
+        &mut self,
+        tenant_id: TenantId,
+        queue: &str,
+        limits: Limits,
+    ) -> Result<(), StoreError> {
+        let of = params![tenant_id.to_string(), queue, limits.max_running, limits.max_waiting];
+        self.ask(|connection| Ok(connection.prepare_cached(sql::SET_LIMITS)?.execute(of).map(drop)?))
     }
 
     async fn tenant(&mut self, id: TenantId, name: &str) -> Result<TenantId, StoreError> {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use trueup_events::{JobId, TenantId};
-use trueup_lifecycle::Line;
+use trueup_lifecycle::Limits;
 use uuid::Uuid;
 
 use super::now_ms;
@@ -25,28 +25,28 @@ impl Verb for EnsureTenant {
 
     async fn apply<T: Tx>(&self, tx: &mut T, _: &Context) -> Result<TenantId, StoreError> {
         let tenant_id = tx.tenant(self.id, &self.name).await?;
-        if tx.line(tenant_id, DEFAULT_QUEUE).await?.is_none() {
-            tx.set_line(tenant_id, DEFAULT_QUEUE, Line::default()).await?;
+        if tx.limits(tenant_id, DEFAULT_QUEUE).await?.is_none() {
+            tx.set_limits(tenant_id, DEFAULT_QUEUE, Limits::default()).await?;
         }
         Ok(tenant_id)
     }
 }
 
-pub(crate) struct SetLine {
+pub(crate) struct SetQueue {
     pub(crate) tenant_id: TenantId,
     pub(crate) queue: String,
-    pub(crate) line: Line,
+    pub(crate) limits: Limits,
     pub(crate) by: String,
 }
 
-impl Verb for SetLine {
+impl Verb for SetQueue {
     type Output = ();
     const DOING: &'static str = "changing a queue";
 
     async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<(), StoreError> {
         let at_ms = now_ms(tx, context).await?;
-        tx.set_line(self.tenant_id, &self.queue, self.line).await?;
-        let Line { max_running, max_waiting } = self.line;
+        tx.set_limits(self.tenant_id, &self.queue, self.limits).await?;
+        let Limits { max_running, max_waiting } = self.limits;
         tx.audit(&Entry {
             at_ms,
             tenant_id: self.tenant_id,
@@ -73,7 +73,7 @@ impl Verb for SaveJob {
 
     async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<Job, StoreError> {
         let JobDocument { name, queue, .. } = &self.document;
-        if tx.line(self.tenant_id, queue).await?.is_none() {
+        if tx.limits(self.tenant_id, queue).await?.is_none() {
             return Err(StoreError::NoSuchQueue { name: queue.clone() });
         }
         let present = tx.job(self.tenant_id, name).await?;

@@ -8,7 +8,7 @@ use super::{change_each, existing, now_ms};
 use crate::context::Context;
 use crate::error::StoreError;
 use crate::record::{Claimed, Taken};
-use crate::tx::{Deed, Tx, Verb, WaitingLine};
+use crate::tx::{Deed, Tx, Verb, WaitingQueue};
 
 /// Claims a run if its turn has come.
 pub(crate) struct ClaimRun {
@@ -19,18 +19,18 @@ pub(crate) struct ClaimRun {
 impl ClaimRun {
     /// Whether there is room for it in its queue, and for all that wait before it.
     async fn has_room<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<bool, StoreError> {
-        let lines = tx.lines().await?;
+        let queues = tx.waiting_queues().await?;
         let record = existing(tx, self.run_id).await?;
         if !matches!(record.run.state, State::Requested) {
             return Ok(true);
         }
         let is_its =
-            |line: &WaitingLine| line.tenant_id == record.run.ids.tenant_id && line.queue == record.queue;
-        let Some(line) = lines.into_iter().find(is_its) else { return Ok(false) };
-        if line.line.max_running.is_none() {
+            |queue: &WaitingQueue| queue.tenant_id == record.run.ids.tenant_id && queue.queue == record.queue;
+        let Some(queue) = queues.into_iter().find(is_its) else { return Ok(false) };
+        if queue.limits.max_running.is_none() {
             return Ok(true);
         }
-        let Some((search, room)) = line.search(u32::MAX) else { return Ok(false) };
+        let Some((search, room)) = queue.search(u32::MAX) else { return Ok(false) };
         let next = find(tx, context, search, room).await?;
         Ok(next.iter().any(|waiting| waiting.id() == self.run_id))
     }

@@ -32,11 +32,11 @@ impl Verb for Trigger {
             return if is_same { Ok(run_id) } else { Err(StoreError::RunDiffers(run_id)) };
         }
         let queue = &job.document.queue;
-        let line = tx.line(*tenant_id, queue).await?;
-        let line = line.ok_or_else(|| StoreError::NoSuchQueue { name: queue.clone() })?;
-        if let Some(max_waiting) = line.max_waiting {
+        let limits = tx.limits(*tenant_id, queue).await?;
+        let limits = limits.ok_or_else(|| StoreError::NoSuchQueue { name: queue.clone() })?;
+        if let Some(max_waiting) = limits.max_waiting {
             let waiting = tx.waiting(*tenant_id, queue, max_waiting).await?;
-            line.admit(waiting).map_err(|full| StoreError::LineFull { queue: queue.clone(), full })?;
+            limits.admit(waiting).map_err(|full| StoreError::QueueFull { queue: queue.clone(), full })?;
         }
         let ids = Ids { run_id, job_id: job.id, tenant_id: *tenant_id };
         let request = Request { mode: *mode, by: triggered_by.clone(), queue: queue.clone() };

@@ -20,15 +20,15 @@ impl Verb for ClaimForScheduling {
     const DOING: &'static str = "claiming runs";
 
     async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<Vec<Claimed>, StoreError> {
-        let mut lines = tx.lines().await?.into_iter();
+        let mut queues = tx.waiting_queues().await?.into_iter();
         let now_ms = now_ms(tx, context).await?;
         // Those that pause between submits hold a slot already, so they need no room; the queue whose turn it is goes along, in one flight.
         let mut searches = vec![(Search::PauseOver { now_ms }, self.limit)];
-        searches.extend(lines.next().and_then(|line| line.search(self.limit)));
+        searches.extend(queues.next().and_then(|queue| queue.search(self.limit)));
         let mut found = find_all(tx, context, &searches).await?;
-        for line in lines {
+        for queue in queues {
             let left = self.limit.saturating_sub(found.len().try_into().unwrap_or(u32::MAX));
-            if let Some((search, room)) = line.search(left) {
+            if let Some((search, room)) = queue.search(left) {
                 found.extend(find(tx, context, search, room).await?);
             }
         }

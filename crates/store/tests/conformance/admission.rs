@@ -42,7 +42,7 @@ pub async fn a_full_waiting_line_refuses(bench: Bench) {
     bench.trigger("short").await;
     bench.trigger("short").await;
     let error = bench.store.trigger(bench.new_run("short")).await.unwrap_err();
-    assert!(matches!(&error, StoreError::LineFull { queue, .. } if queue == "short"), "{error}");
+    assert!(matches!(&error, StoreError::QueueFull { queue, .. } if queue == "short"), "{error}");
     assert!(error.is_passing());
     bench.claim().await;
     bench.trigger("short").await;

@@ -1,7 +1,7 @@
 //! The audit log.
 
 use serde_json::json;
-use trueup_lifecycle::{Line, Report};
+use trueup_lifecycle::{Limits, Report};
 use trueup_store::{Audit, Entry};
 
 use crate::bench::{Bench, START_MS};
@@ -24,7 +24,7 @@ pub async fn every_change_is_in_the_audit_log(bench: Bench) {
 pub async fn the_audit_log_can_be_read(bench: Bench) {
     let run_id = bench.trigger("revenue").await;
     let other = bench.store.tenant("globex").await.unwrap();
-    bench.store.set_queue(other, "night", Line::default(), "bob").await.unwrap();
+    bench.store.set_queue(other, "night", Limits::default(), "bob").await.unwrap();
     bench.store.request_cancel(bench.tenant_id, run_id, "ann", Some("wrong month")).await.unwrap();
     let said = |audit: &Audit| {
         let Entry { actor, action, .. } = &audit.entry;

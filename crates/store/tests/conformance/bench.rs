@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::json;
 use trueup_events::payload::Mode;
 use trueup_events::{Event, EventId, RunId, TenantId};
-use trueup_lifecycle::{Lease, Line, Policy, Settings, Status};
+use trueup_lifecycle::{Lease, Limits, Policy, Settings, Status};
 use trueup_store::{Claimed, Clock, JobDocument, NewRun, Options, Place, Record, Role, Store, Taken};
 
 /// When the tests begin.
@@ -66,7 +66,7 @@ impl Bench {
     }
 
     pub async fn set_queue(&self, name: &str, max_running: Option<u32>, max_waiting: Option<u32>) {
-        self.store.set_queue(self.tenant_id, name, Line { max_running, max_waiting }, "ann").await.unwrap();
+        self.store.set_queue(self.tenant_id, name, Limits { max_running, max_waiting }, "ann").await.unwrap();
     }
 
     /// Lets time pass.

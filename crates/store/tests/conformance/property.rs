@@ -8,7 +8,7 @@ use proptest::test_runner::TestRunner;
 use trueup_events::outcome::{ErrorCode, Outcome, Reason, RunError, Verdict};
 use trueup_events::payload::RowsProcessed;
 use trueup_events::{Event, Ids, Payload, RunId, Time};
-use trueup_lifecycle::{Claim, Lease, Line, Policy, Refusal, Report, Run};
+use trueup_lifecycle::{Claim, Lease, Limits, Policy, Refusal, Report, Run};
 use trueup_store::{Claimed, Finish, StoreError, Taken};
 
 use crate::bench::{Bench, START_MS, WORKER};
@@ -98,7 +98,7 @@ pub async fn random_verbs_agree_with_the_reference(bench: Bench) {
     let queues = || {
         let queue = |name, max_running, max_waiting, retries| Queue {
             name,
-            line: Line { max_running, max_waiting },
+            limits: Limits { max_running, max_waiting },
             policy: Policy { deadline_ms: 100_000, retries },
         };
         vec![queue("a", Some(2), None, 0), queue("b", Some(1), Some(3), 2), queue("c", None, None, 1)]
@@ -106,7 +106,7 @@ pub async fn random_verbs_agree_with_the_reference(bench: Bench) {
     for history in 0..HISTORIES {
         let bench = if history == 0 { &bench } else { &bench.another().await };
         for queue in queues() {
-            bench.set_queue(queue.name, queue.line.max_running, queue.line.max_waiting).await;
+            bench.set_queue(queue.name, queue.limits.max_running, queue.limits.max_waiting).await;
             bench.save_job(queue.name, queue.name, queue.policy).await;
         }
         let reference = Reference {
@@ -243,7 +243,7 @@ impl Pair<'_> {
         let name = self.reference.queues[queue].name;
         match (self.bench.store.trigger(self.bench.new_run(name)).await, self.reference.trigger(queue)) {
             (Ok(id), true) => self.ids.push(id),
-            (Err(StoreError::LineFull { .. }), false) => {}
+            (Err(StoreError::QueueFull { .. }), false) => {}
             (answer, expected) => panic!("{answer:?} instead of {expected}"),
         }
     }

@@ -6,7 +6,7 @@ use trueup_events::outcome::RunError;
 use trueup_events::payload::Mode;
 use trueup_events::{Ids, JobId, Payload, RunId, TenantId};
 use trueup_lifecycle::{
-    Cancel, Change, Claim, Hold, Lease, Line, Policy, Refusal, Report, Request, Run, Scheduled, Scheduling,
+    Cancel, Change, Claim, Hold, Lease, Limits, Policy, Refusal, Report, Request, Run, Scheduled, Scheduling,
     Settings, State,
 };
 use uuid::Uuid;
@@ -14,7 +14,7 @@ use uuid::Uuid;
 /// A queue and a job of the same name.
 pub struct Queue {
     pub name: &'static str,
-    pub line: Line,
+    pub limits: Limits,
     pub policy: Policy,
 }
 
@@ -68,8 +68,8 @@ impl Reference {
     }
 
     pub fn trigger(&mut self, queue: usize) -> bool {
-        let Queue { name, line, policy } = &self.queues[queue];
-        if line.admit(self.count(queue, Self::waits)).is_err() {
+        let Queue { name, limits, policy } = &self.queues[queue];
+        if limits.admit(self.count(queue, Self::waits)).is_err() {
             return false;
         }
         let (job_id, tenant_id) = (JobId(Uuid::nil()), TenantId(Uuid::nil()));
@@ -96,7 +96,7 @@ impl Reference {
         for queue in queues {
             let holding = self.count(queue, |run| run.state.status().holds_slot());
             let left = u64::from(limit) - places.len() as u64;
-            let room = self.queues[queue].line.room(holding).min(left);
+            let room = self.queues[queue].limits.room(holding).min(left);
             let waiting = (0..self.entries.len()).filter(|place| {
                 self.entries[*place].queue == queue && Self::waits(&self.entries[*place].run)
             });
@@ -120,7 +120,7 @@ impl Reference {
                 .iter()
                 .filter(|entry| entry.queue == *queue && Self::waits(&entry.run))
                 .count();
-            if before as u64 >= self.queues[*queue].line.room(holding) {
+            if before as u64 >= self.queues[*queue].limits.room(holding) {
                 return None;
             }
         }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use trueup_events::RunId;
-use trueup_lifecycle::{Line, Policy, Report};
+use trueup_lifecycle::{Limits, Policy, Report};
 use trueup_store::{Pass, Record};
 
 use crate::bench::{Bench, EXECUTOR, START_MS, WORKER};
@@ -86,7 +86,7 @@ pub async fn queues_tell_what_is_in_them(bench: Bench) {
     let narrow = async || {
         let queues = bench.store.queues(bench.tenant_id).await.unwrap();
         let narrow = queues.into_iter().find(|load| load.queue == "narrow").unwrap();
-        assert_eq!(narrow.line, Line { max_running: Some(2), max_waiting: Some(9) });
+        assert_eq!(narrow.limits, Limits { max_running: Some(2), max_waiting: Some(9) });
         (narrow.waiting, narrow.scheduled, narrow.running)
     };
     assert_eq!(narrow().await, (2, 1, 1));

@@ -4,7 +4,7 @@ use std::pin::pin;
 
 use futures_util::future::poll_immediate;
 use futures_util::future::{Either, join_all, select, select_all};
-use trueup_lifecycle::Line;
+use trueup_lifecycle::Limits;
 use trueup_store::StoreError;
 
 use crate::database::{connect, database, open, tenant, wish};
@@ -14,8 +14,8 @@ async fn executors_share_the_slots_of_a_queue() {
     let url = database();
     let stores = join_all((0..4).map(|_| open(&url))).await;
     let tenant_id = tenant(&stores[0]).await;
-    let line = Line { max_running: Some(3), max_waiting: None };
-    stores[0].set_queue(tenant_id, "default", line, "ann").await.unwrap();
+    let limits = Limits { max_running: Some(3), max_waiting: None };
+    stores[0].set_queue(tenant_id, "default", limits, "ann").await.unwrap();
     for _ in 0..20 {
         stores[0].trigger(wish(tenant_id)).await.unwrap();
     }
@@ -34,13 +34,13 @@ async fn a_waiting_line_is_never_overfilled() {
     let url = database();
     let stores = join_all((0..3).map(|_| open(&url))).await;
     let tenant_id = tenant(&stores[0]).await;
-    let line = Line { max_running: None, max_waiting: Some(5) };
-    stores[0].set_queue(tenant_id, "default", line, "ann").await.unwrap();
+    let limits = Limits { max_running: None, max_waiting: Some(5) };
+    stores[0].set_queue(tenant_id, "default", limits, "ann").await.unwrap();
     let raw = connect(&url).await;
     let by_sql = join_all((0..4).map(|_| raw.execute("select trueup.start_run('ledger')", &[])));
     let triggers = join_all((0..12).map(|at| stores[at % 3].trigger(wish(tenant_id))));
     let (by_sql, triggered) = futures_util::future::join(by_sql, triggers).await;
-    let full = |error: &StoreError| matches!(error, StoreError::LineFull { .. });
+    let full = |error: &StoreError| matches!(error, StoreError::QueueFull { .. });
     assert!(triggered.iter().all(|one| one.as_ref().err().is_none_or(full)), "{triggered:?}");
     let started =
         triggered.iter().filter(|one| one.is_ok()).count() + by_sql.iter().filter(|one| one.is_ok()).count();
@@ -55,8 +55,8 @@ async fn the_last_place_in_a_line_is_given_once() {
     let url = database();
     let store = open(&url).await;
     let tenant_id = tenant(&store).await;
-    let line = Line { max_running: None, max_waiting: Some(1) };
-    store.set_queue(tenant_id, "default", line, "ann").await.unwrap();
+    let limits = Limits { max_running: None, max_waiting: Some(1) };
+    store.set_queue(tenant_id, "default", limits, "ann").await.unwrap();
     let (caller, onlooker) = (connect(&url).await, connect(&url).await);
     caller.batch_execute("begin; select trueup.start_run('ledger')").await.unwrap();
     let trigger = pin!(store.trigger(wish(tenant_id)));
@@ -71,7 +71,7 @@ async fn the_last_place_in_a_line_is_given_once() {
     };
     caller.batch_execute("commit").await.unwrap();
     let refused = trigger.await.unwrap_err();
-    assert!(matches!(refused, StoreError::LineFull { .. }), "{refused:?}");
+    assert!(matches!(refused, StoreError::QueueFull { .. }), "{refused:?}");
 }
 
 #[tokio::test]
@@ -83,8 +83,8 @@ async fn a_heartbeat_never_waits_behind_triggers() {
     let claimed = store.claim_for_scheduling("e", 1).await.unwrap().remove(0);
     store.hand_off(claimed.claim).await.unwrap();
     let lease = store.take("w", 1).await.unwrap().remove(0).lease;
-    let line = Line { max_running: None, max_waiting: Some(99) };
-    store.set_queue(tenant_id, "default", line, "ann").await.unwrap();
+    let limits = Limits { max_running: None, max_waiting: Some(99) };
+    store.set_queue(tenant_id, "default", limits, "ann").await.unwrap();
 
     let caller = connect(&url).await;
     caller.batch_execute("begin; select trueup.start_run('ledger')").await.unwrap();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 
-use trueup_lifecycle::Line;
+use trueup_lifecycle::Limits;
 use trueup_store::{Clock, Options, Place, Role, Store, StoreError};
 
 use crate::database::{connect, database, ledger, open, tenant, wish};
@@ -14,8 +14,8 @@ async fn a_deadlock_is_tried_again() {
     let url = database();
     let store = open(&url).await;
     let tenant_id = tenant(&store).await;
-    let line = Line { max_running: None, max_waiting: Some(9) };
-    store.set_queue(tenant_id, "default", line, "ann").await.unwrap();
+    let limits = Limits { max_running: None, max_waiting: Some(9) };
+    store.set_queue(tenant_id, "default", limits, "ann").await.unwrap();
     let (holder, onlooker) = (connect(&url).await, connect(&url).await);
     // The holder waits patiently, so that it is the verb whose turn it is to give way.
     holder

@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 use tempfile::TempDir;
 use trueup_events::{Event, RunId, Sources};
-use trueup_lifecycle::Line;
+use trueup_lifecycle::Limits;
 use trueup_store::{JobDocument, Options, Role, Store};
 use trueup_testkit::blocks;
 
@@ -71,8 +71,8 @@ async fn a_wish_that_cannot_be_met_is_refused_in_words() {
     shared.name = "shared".to_owned();
     store.save_job(tenant_id, shared.clone(), "ann").await.unwrap();
     store.save_job(other, shared, "ann").await.unwrap();
-    let line = Line { max_running: None, max_waiting: Some(1) };
-    store.set_queue(tenant_id, "default", line, "ann").await.unwrap();
+    let limits = Limits { max_running: None, max_waiting: Some(1) };
+    store.set_queue(tenant_id, "default", limits, "ann").await.unwrap();
     store.trigger(wish(tenant_id)).await.unwrap();
     let table = [
         ("insert into start_run (job) values ('missing')", "no job of that name"),

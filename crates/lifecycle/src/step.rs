@@ -140,10 +140,8 @@ pub(crate) fn step(run: &Run, event: Event<'_>, now_ms: i64, settings: &Settings
         (State::Scheduling(scheduling), Event::HandOff(_)) if is_owner && scheduling.is_claimed() => {
             Ok(hand_off(run, scheduling, now_ms))
         }
-        (State::Scheduling(scheduling), Event::SubmitFailed(_, error))
-            if is_owner && scheduling.is_claimed() =>
-        {
-            Ok(submit_failed(run, scheduling.into(), error, now_ms, settings))
+        (State::Scheduling(failed), Event::SubmitFailed(_, error)) if is_owner && failed.is_claimed() => {
+            Ok(submit_failed(run, failed.into(), error, now_ms, settings))
         }
         (State::Scheduled(scheduled), Event::Take { worker }) => {
             refuse_overdue(scheduled.deadline_at_ms, now_ms)?;

@@ -47,18 +47,18 @@ fn queue_row(load: &QueueLoad) -> Vec<Field> {
     vec![
         Field::text(&load.queue),
         Field::number(load.waiting.to_string()),
-        Field::number(limit(load.line.max_waiting)),
+        Field::number(limit(load.limits.max_waiting)),
         Field::number(load.scheduled.to_string()),
         Field::number(load.running.to_string()),
-        Field::number(limit(load.line.max_running)),
+        Field::number(limit(load.limits.max_running)),
     ]
 }
 
 fn queue_json(load: &QueueLoad) -> serde_json::Value {
     json!({
         "queue": load.queue,
-        "max_running": load.line.max_running,
-        "max_waiting": load.line.max_waiting,
+        "max_running": load.limits.max_running,
+        "max_waiting": load.limits.max_waiting,
         "waiting": load.waiting,
         "scheduled": load.scheduled,
         "running": load.running,

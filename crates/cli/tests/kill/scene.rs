@@ -161,10 +161,10 @@ impl Scene {
                 changes.changed().await.unwrap();
             }
         };
-        match tokio::time::timeout(PATIENCE, reached).await {
-            Ok(record) => record,
-            Err(_) => panic!("the run does not get there: {:#?}", self.run(run_id).await),
-        }
+        let Ok(record) = tokio::time::timeout(PATIENCE, reached).await else {
+            panic!("the run does not get there: {:#?}", self.run(run_id).await)
+        };
+        record
     }
 
     /// Waits until every run has ended, and checks all that must hold then.

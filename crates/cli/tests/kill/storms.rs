@@ -11,7 +11,7 @@ use crate::scene::{Kind, Scene};
 /// Rows that take an attempt long enough to be frozen in the middle of it.
 const MANY_ROWS: u32 = 400_000;
 
-fn worker<'a>(name: &'a str) -> [&'a str; 5] {
+fn worker(name: &str) -> [&str; 5] {
     ["worker", "--lease", "1s", "--name", name]
 }
 

@@ -10,6 +10,9 @@ use super::{Decimal, Fraction, MAX_DIGITS, Quantity};
 /// More digits than this before or behind the point are written with an exponent.
 const PLAIN_DIGITS: i64 = 40;
 
+/// Written plainly, a number takes at most so many bytes: the digits on both sides of the point, a sign, a zero and the point.
+const PLAIN_BYTES: usize = 2 * PLAIN_DIGITS as usize + 3;
+
 /// A difference of two decimals that are close in size is written exactly; beyond this it is rounded.
 const DIFFERENCE_DIGITS: i64 = 80;
 
@@ -22,10 +25,16 @@ const RATIO_DECIMALS: i64 = 6;
 impl fmt::Display for Decimal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut buffer = [0; MAX_DIGITS as usize];
-        let mut space = &mut buffer[..];
-        write!(space, "{}", self.mantissa().unsigned_abs()).map_err(|_| fmt::Error)?;
-        let unused = space.len();
-        let digits = str::from_utf8(&buffer[..buffer.len() - unused]).map_err(|_| fmt::Error)?;
+        let magnitude = self.mantissa().unsigned_abs();
+        let digits = if let Ok(small) = u64::try_from(magnitude) {
+            small_digits(small, &mut buffer)
+        } else {
+            let mut space = &mut buffer[..];
+            write!(space, "{magnitude}").map_err(|_| fmt::Error)?;
+            let unused = space.len();
+            &buffer[..buffer.len() - unused]
+        };
+        let digits = str::from_utf8(digits).map_err(|_| fmt::Error)?;
         write_digits(f, self.is_negative(), digits, self.exponent().into())
     }
 }
@@ -110,6 +119,19 @@ fn count_digits(value: &BigUint) -> i64 {
     i64::try_from(value.to_string().len()).unwrap_or(i64::MAX)
 }
 
+/// The digits of a machine word, which spares the wide divisions.
+fn small_digits(mut magnitude: u64, buffer: &mut [u8; MAX_DIGITS as usize]) -> &[u8] {
+    let mut start = buffer.len();
+    loop {
+        start -= 1;
+        buffer[start] = b'0' + (magnitude % 10) as u8;
+        magnitude /= 10;
+        if magnitude == 0 {
+            return &buffer[start..];
+        }
+    }
+}
+
 fn write_digits(f: &mut fmt::Formatter<'_>, negative: bool, digits: &str, exponent: i64) -> fmt::Result {
     let significant = digits.trim_end_matches('0');
     if significant.is_empty() {
@@ -118,23 +140,31 @@ fn write_digits(f: &mut fmt::Formatter<'_>, negative: bool, digits: &str, expone
     let length = i64::try_from(significant.len()).map_err(|_| fmt::Error)?;
     let point = i64::try_from(digits.len()).map_err(|_| fmt::Error)? + exponent;
     let decimals = length - point;
-    if negative {
-        f.write_str("-")?;
-    }
+    let sign = if negative { "-" } else { "" };
     if point > PLAIN_DIGITS || decimals > PLAIN_DIGITS {
         let (first, others) = significant.split_at(1);
         let separator = if others.is_empty() { "" } else { "." };
-        return write!(f, "{first}{separator}{others}e{}", point - 1);
+        return write!(f, "{sign}{first}{separator}{others}e{}", point - 1);
     }
-    let zeros = |count: i64| usize::try_from(count).map(|count| "0".repeat(count)).map_err(|_| fmt::Error);
+    // Zeros are there already, so that everything is written at once.
+    let mut text = [b'0'; PLAIN_BYTES];
+    let mut end = 0;
+    let mut put = |part: &str, zeros: i64| -> fmt::Result {
+        text[end..end + part.len()].copy_from_slice(part.as_bytes());
+        end += part.len() + usize::try_from(zeros).map_err(|_| fmt::Error)?;
+        Ok(())
+    };
+    put(sign, 0)?;
     if point <= 0 {
-        write!(f, "0.{}{significant}", zeros(-point)?)
+        put("0.", -point)?;
+        put(significant, 0)?;
     } else if decimals <= 0 {
-        write!(f, "{significant}{}", zeros(-decimals)?)
+        put(significant, -decimals)?;
     } else {
         let (before, behind) = significant.split_at(usize::try_from(point).map_err(|_| fmt::Error)?);
-        f.write_str(before)?;
-        f.write_str(".")?;
-        f.write_str(behind)
+        put(before, 0)?;
+        put(".", 0)?;
+        put(behind, 0)?;
     }
+    f.write_str(str::from_utf8(&text[..end]).map_err(|_| fmt::Error)?)
 }

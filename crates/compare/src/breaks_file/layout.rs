@@ -11,6 +11,14 @@ const FIXED: [&str; 7] = ["occurrence", "status", "present_in", "column", "diffe
 /// The only column that is not text.
 const OCCURRENCE: &str = FIXED[0];
 
+/// The only one of them whose values are mostly its own.
+const DIFFERENCE: &str = FIXED[4];
+
+/// Whether a column mostly has the same few values.
+pub(super) fn repeats(column: &Field) -> bool {
+    FIXED.contains(&column.name().as_str()) && column.name() != DIFFERENCE
+}
+
 /// What a line has in a column.
 #[derive(Clone, Copy)]
 pub(super) enum Value<'a> {

@@ -16,15 +16,16 @@ use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::ColumnPath;
 
-use super::layout::Value;
+use super::layout::{Value, repeats};
 use super::parquet_error;
 
 const ROW_GROUP_ROWS: usize = 64 << 10;
 const ROW_GROUP_BYTES: usize = 16 << 20;
 
 /// Some rows.
-pub(super) struct Columns(Vec<Builder>);
+pub(crate) struct Columns(Vec<Builder>);
 
 enum Builder {
     Texts(StringBuilder),
@@ -78,9 +79,16 @@ pub(super) struct Sink<W: Write + Send> {
 impl<W: Write + Send> Sink<W> {
     pub(super) fn start(output: W, fields: Vec<Field>, threads: usize) -> io::Result<Self> {
         // The library's version would otherwise be part of the file, and change its bytes.
-        let properties = WriterProperties::builder()
+        let common = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
-            .set_created_by("trueup".to_owned())
+            .set_created_by("trueup".to_owned());
+        // Hashing values that hardly repeat costs more than a dictionary of them saves.
+        let varied = fields.iter().filter(|field| !repeats(field));
+        let properties = varied
+            .fold(common, |properties, field| {
+                let column = ColumnPath::new(vec![field.name().clone()]);
+                properties.set_column_dictionary_enabled(column, false)
+            })
             .build();
         let schema = Arc::new(Schema::new(fields.clone()));
         let (writer, factory) = ArrowWriter::try_new(output, schema, Some(properties))

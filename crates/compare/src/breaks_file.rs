@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ::parquet::errors::ParquetError;
-use arrow_array::ArrayRef;
 use arrow_schema::Field;
 use tempfile::NamedTempFile;
 
@@ -103,7 +102,7 @@ enum Sink {
 
 /// Breaks that need only be appended.
 pub(crate) enum Rendered {
-    Columns(Vec<ArrayRef>),
+    Columns(parquet::Columns),
     Lines(Vec<u8>),
 }
 
@@ -128,22 +127,21 @@ impl Renderer {
         Self { format, layout: Arc::new(layout), names }
     }
 
-    /// Makes breaks into lines.
-    pub(crate) fn render(&self, breaks: &[Break]) -> Rendered {
-        let each_row = |write: &mut dyn FnMut(&[Value<'_>])| {
-            breaks.iter().for_each(|found| self.layout.each_row(found, &mut *write));
-        };
-        let mut lines = Vec::new();
+    /// What breaks can be rendered into.
+    pub(crate) fn start(&self) -> Rendered {
         match self.format {
-            BreaksFormat::Parquet => {
-                let mut columns = parquet::Columns::new(self.layout.columns());
-                each_row(&mut |row| columns.push(row));
-                return Rendered::Columns(columns.finish());
-            }
-            BreaksFormat::Csv => each_row(&mut |row| csv::line(row, &mut lines)),
-            BreaksFormat::JsonLines => each_row(&mut |row| jsonl::line(&self.names, row, &mut lines)),
+            BreaksFormat::Parquet => Rendered::Columns(parquet::Columns::new(self.layout.columns())),
+            BreaksFormat::Csv | BreaksFormat::JsonLines => Rendered::Lines(Vec::new()),
         }
-        Rendered::Lines(lines)
+    }
+
+    /// Appends the lines of a break.
+    pub(crate) fn render(&self, found: &Break, into: &mut Rendered) {
+        self.layout.each_row(found, |row| match into {
+            Rendered::Columns(columns) => columns.push(row),
+            Rendered::Lines(lines) if self.format == BreaksFormat::Csv => csv::line(row, lines),
+            Rendered::Lines(lines) => jsonl::line(&self.names, row, lines),
+        });
     }
 }
 
@@ -177,7 +175,7 @@ impl BreaksFile {
     /// Adds breaks.
     pub(crate) fn append(&mut self, rendered: Rendered) -> Result<(), BreaksFileError> {
         match (&mut self.sink, rendered) {
-            (Sink::Parquet(sink), Rendered::Columns(columns)) => sink.append(columns),
+            (Sink::Parquet(sink), Rendered::Columns(columns)) => sink.append(columns.finish()),
             (Sink::Lines(output), Rendered::Lines(lines)) => output.write_all(&lines),
             _ => unreachable!("the renderer is of the file's format"),
         }

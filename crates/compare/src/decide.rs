@@ -1,5 +1,6 @@
 //! Decides groups by their values, and tells of those that break.
 
+use crate::breaks_file::{Rendered, Renderer};
 use crate::census::Census;
 use crate::entry::{Entry, Purpose, measured};
 use crate::error::Error;
@@ -15,7 +16,7 @@ use crate::report::{Break, Cell, Outside};
 use crate::rule::display_signed_duration;
 use crate::spec::{Aggregate, Base, Rule};
 use crate::tolerance::{Outcome, check};
-use crate::value::{Value, word};
+use crate::value::{Value, show_cell, take_cell, word};
 
 /// With more rows of one key than this in a source, finding the best pairs costs too much.
 const MOST_PAIRED: u64 = 64;
@@ -29,18 +30,18 @@ pub(crate) struct Decider<'a> {
     pub(crate) long: &'a [usize],
     /// The columns with few values.
     pub(crate) few: &'a Census,
-    pub(crate) wanted: Wanted,
+    pub(crate) wanted: &'a Wanted,
     pub(crate) told: Told,
     /// Takes what was told whenever that is a batch; without one, it all stays in `told`.
     pub(crate) overflow: Option<&'a mut dyn FnMut(Told) -> Result<(), Error>>,
 }
 
-/// How many breaks are told of.
-#[derive(Debug, Clone, Copy)]
+/// What is wanted of breaks.
 pub(crate) struct Wanted {
-    pub(crate) most: usize,
-    /// So many of them with the values that are within, too.
-    pub(crate) in_full: usize,
+    /// So many of the first are kept, with the values that are within, too.
+    pub(crate) kept: usize,
+    /// Renders all of them.
+    pub(crate) renderer: Option<Renderer>,
 }
 
 /// What was decided of some groups.
@@ -48,7 +49,11 @@ pub(crate) struct Told {
     pub(crate) tally: Tally,
     /// The values of broken rows.
     pub(crate) broken: Census,
+    /// How many breaks were told of.
+    pub(crate) count: usize,
+    /// The first of them.
     pub(crate) breaks: Vec<Break>,
+    pub(crate) rendered: Option<Rendered>,
     /// Rows of those breaks whose long texts are still to be read: break, source and locator.
     pub(crate) pending: Vec<(usize, usize, u32)>,
 }
@@ -58,9 +63,46 @@ impl Told {
         Self {
             tally: Tally::new(sources, plan.measures.len()),
             broken: Census::new(plan),
+            count: 0,
             breaks: Vec::new(),
+            rendered: None,
             pending: Vec::new(),
         }
+    }
+}
+
+/// A measure of rows that belong together, which is outside.
+struct Judged {
+    measure: usize,
+    /// By source.
+    values: Vec<Option<Value>>,
+    outcome: Outcome,
+}
+
+/// The cells of rows that belong together.
+struct Cells<'e> {
+    rows: usize,
+    measures: usize,
+    /// By row, then by measure.
+    bytes: Vec<&'e [u8]>,
+}
+
+impl<'e> Cells<'e> {
+    fn new(plan: &Plan, tuple: &[Option<&'e Entry<'_>>]) -> Self {
+        let (rows, measures) = (tuple.iter().flatten().count(), plan.measures.len());
+        let mut bytes = Vec::with_capacity(rows * measures);
+        tuple.iter().flatten().for_each(|row| bytes.extend(row.by_measure(plan)));
+        Self { rows, measures, bytes }
+    }
+
+    /// The cells of a measure, by row.
+    fn of(&self, measure: usize) -> impl Iterator<Item = &'e [u8]> {
+        (0..self.rows).map(move |row| self.bytes[row * self.measures + measure])
+    }
+
+    fn are_equal(&self, measure: usize) -> bool {
+        let first = self.bytes[measure];
+        self.of(measure).skip(1).all(|cell| cell == first)
     }
 }
 
@@ -127,7 +169,7 @@ impl Decider<'_> {
             return 0;
         }
         let sources = (held.source(), row.source());
-        let cells = held.by_measure(self.plan).into_iter().zip(row.by_measure(self.plan)).enumerate();
+        let cells = held.by_measure(self.plan).zip(row.by_measure(self.plan)).enumerate();
         let outside = cells.filter(|(index, (held, row))| {
             let values = || [held, row].map(|cell| measured(self.plan, *index, cell));
             let rule = &self.plan.measures[*index].rule;
@@ -138,31 +180,32 @@ impl Decider<'_> {
 
     /// Decides rows that belong together; `occurrence` counts the breaks of their key.
     pub(crate) fn tuple(&mut self, tuple: &[Option<&Entry<'_>>], occurrence: &mut u64) -> Result<(), Error> {
-        let present: Vec<bool> = tuple.iter().map(Option::is_some).collect();
         let Some(some) = tuple.iter().flatten().next() else {
             return Ok(());
         };
-        let cells: Vec<Vec<&[u8]>> = tuple.iter().flatten().map(|row| row.by_measure(self.plan)).collect();
-        let mut outcomes: Vec<Option<Outcome>> = vec![None; self.plan.measures.len()];
-        let mut values: Vec<Vec<Option<Value>>> = vec![Vec::new(); self.plan.measures.len()];
-        if present.iter().all(|present| *present) {
+        let cells = Cells::new(self.plan, tuple);
+        let mut outside: Vec<Judged> = Vec::new();
+        if cells.rows == self.sources {
             for (index, measure) in self.plan.measures.iter().enumerate() {
-                if cells.iter().skip(1).all(|row| row[index] == cells[0][index]) {
+                if cells.are_equal(index) {
                     continue;
                 }
-                values[index] = cells.iter().map(|row| measured(self.plan, index, row[index])).collect();
-                let outcome = judge(&measure.rule, self.plan.reference, &values[index]);
+                let values: Vec<_> = cells.of(index).map(|cell| measured(self.plan, index, cell)).collect();
+                let outcome = judge(&measure.rule, self.plan.reference, &values);
                 self.measure(index, &outcome);
-                outcomes[index] = (!outcome.within).then_some(outcome);
+                if !outcome.within {
+                    outside.push(Judged { measure: index, values, outcome });
+                }
             }
-            if outcomes.iter().all(Option::is_none) {
+            if outside.is_empty() {
                 self.told.tally.matched += 1;
                 return Ok(());
             }
         }
+        let present: Vec<bool> = tuple.iter().map(Option::is_some).collect();
         if some.purpose() != Purpose::List {
-            self.count(&present, &outcomes);
-            self.told.tally.broken_rows += cells.len() as u64;
+            self.count(&present, outside.iter().map(|judged| judged.measure));
+            self.told.tally.broken_rows += cells.rows as u64;
             self.count_broken(some, &cells);
         }
         *occurrence += 1;
@@ -174,39 +217,45 @@ impl Decider<'_> {
             let rows = tuple.iter().flatten().map(|row| (at, row.source(), row.locator()));
             self.told.pending.extend(rows);
         }
-        let key = self.shown_key(&some.key_values(self.plan));
-        let cells = self.shown_cells(tuple, &cells, &values, outcomes);
+        let key = self.shown_key(some.key());
+        let cells = self.shown_cells(tuple, &cells, outside);
         self.tell(Break { key, occurrence: *occurrence, present, cells })
     }
 
-    /// The cells of a break; `values` are those of the measures that had to be judged.
+    /// The cells of a break, with the values of measures that are within only where those are wanted.
     fn shown_cells(
         &self,
         tuple: &[Option<&Entry<'_>>],
-        cells: &[Vec<&[u8]>],
-        values: &[Vec<Option<Value>>],
-        outcomes: Vec<Option<Outcome>>,
+        cells: &Cells<'_>,
+        outside: Vec<Judged>,
     ) -> Vec<Cell> {
-        let in_full = self.is_in_full() || tuple.contains(&None);
-        let found: Vec<Vec<Option<&str>>> = tuple.iter().flatten().map(|row| row.found(self.plan)).collect();
-        let shown = |measure: usize| {
+        let in_full = self.is_kept() || tuple.contains(&None);
+        let mut found: Vec<Option<&str>> = Vec::with_capacity(cells.bytes.len());
+        tuple.iter().flatten().for_each(|row| found.extend(row.found(self.plan)));
+        let shown = |measure: usize, judged: Option<&Judged>| {
             let column = self.plan.measures[measure].column.map(|column| &self.plan.columns[column]);
-            let mut rows = found.iter().zip(cells).enumerate();
+            let mut rows = cells.of(measure).enumerate();
             let value = |row: Option<&Entry<'_>>| {
                 row?;
-                let (row, (found, cells)) = rows.next()?;
-                let read = || match values[measure].get(row) {
-                    Some(value) => Some(value.as_ref()?.show(column?)),
-                    None => Some(measured(self.plan, measure, cells[measure])?.show(column?)),
+                let (row, cell) = rows.next()?;
+                let read = || match judged {
+                    Some(judged) => Some(judged.values[row].as_ref()?.show(column?)),
+                    None => show_cell(cell, column?),
                 };
-                Some(found[measure].map_or_else(read, |text| Some(text.to_owned())))
+                let text = found[row * cells.measures + measure];
+                Some(text.map_or_else(read, |text| Some(text.to_owned())))
             };
             tuple.iter().copied().map(value).collect()
         };
-        (self.plan.measures.iter().zip(outcomes).enumerate())
-            .map(|(index, (measure, outcome))| Cell {
-                values: if in_full || outcome.is_some() { shown(index) } else { Vec::new() },
-                outside: outcome.map(|outcome| self.outside(measure, &outcome)),
+        let mut outside = outside.into_iter().peekable();
+        (self.plan.measures.iter().enumerate())
+            .map(|(index, measure)| {
+                let judged = outside.next_if(|judged| judged.measure == index);
+                let is_shown = in_full || judged.is_some();
+                Cell {
+                    values: if is_shown { shown(index, judged.as_ref()) } else { Vec::new() },
+                    outside: judged.map(|judged| self.outside(measure, &judged.outcome)),
+                }
             })
             .collect()
     }
@@ -214,7 +263,7 @@ impl Decider<'_> {
     /// Decides a group by its aggregates, by source; nothing is counted if it was before.
     pub(crate) fn aggregates(
         &mut self,
-        key: Vec<Option<String>>,
+        key: &[u8],
         by_source: &[Option<Vec<Option<Quantity>>>],
         counted: bool,
     ) -> Result<bool, Error> {
@@ -234,7 +283,8 @@ impl Decider<'_> {
             }
         }
         if !counted {
-            self.count(&present, &outcomes);
+            let outside = outcomes.iter().enumerate().filter(|(_, outcome)| outcome.is_some());
+            self.count(&present, outside.map(|(measure, _)| measure));
         }
         let shown = |index: usize, measure: &Measure| {
             let all: Vec<&Quantity> =
@@ -243,14 +293,14 @@ impl Decider<'_> {
             let value = |values: &Vec<Option<Quantity>>| self.shown(measure, values[index].as_ref(), digits);
             by_source.iter().map(|values| values.as_ref().map(value)).collect()
         };
-        let in_full = self.is_in_full() || present.contains(&false);
+        let in_full = self.is_kept() || present.contains(&false);
         let cells = (self.plan.measures.iter().zip(outcomes).enumerate())
             .map(|(index, (measure, outcome))| Cell {
                 values: if in_full || outcome.is_some() { shown(index, measure) } else { Vec::new() },
                 outside: outcome.map(|outcome| self.outside(measure, &outcome)),
             })
             .collect();
-        self.tell(Break { key, occurrence: 1, present, cells })?;
+        self.tell(Break { key: self.shown_key(key), occurrence: 1, present, cells })?;
         Ok(true)
     }
 
@@ -267,12 +317,13 @@ impl Decider<'_> {
     }
 
     /// The key as reports show it.
-    pub(crate) fn shown_key(&self, key: &[Option<Value>]) -> Vec<Option<String>> {
-        let columns = self.plan.key.iter().map(|part| &self.plan.columns[*part]);
-        columns.zip(key).map(|(column, value)| value.as_ref().map(|value| value.show(column))).collect()
+    fn shown_key(&self, mut key: &[u8]) -> Vec<Option<String>> {
+        let show = |part: &usize| show_cell(take_cell(&mut key), &self.plan.columns[*part]);
+        self.plan.key.iter().map(show).collect()
     }
 
-    fn count(&mut self, present: &[bool], outcomes: &[Option<Outcome>]) {
+    /// Counts a group that broke, given the measures that are outside.
+    fn count(&mut self, present: &[bool], outside: impl Iterator<Item = usize>) {
         if present.contains(&false) {
             self.told.tally.unmatched_groups += 1;
             let counts = self.told.tally.unmatched_by_source.iter_mut().zip(present);
@@ -280,8 +331,7 @@ impl Decider<'_> {
             return;
         }
         self.told.tally.outside_groups += 1;
-        let counts = self.told.tally.outside.iter_mut().zip(outcomes);
-        counts.for_each(|(count, outcome)| *count += u64::from(outcome.is_some()));
+        outside.for_each(|measure| self.told.tally.outside[measure] += 1);
     }
 
     /// Takes note of a difference; of one that records told of already, once more.
@@ -291,19 +341,20 @@ impl Decider<'_> {
     }
 
     /// Counts the values of a tuple's rows, of which one is given and the cells of all.
-    fn count_broken(&mut self, some: &Entry<'_>, cells: &[Vec<&[u8]>]) {
+    fn count_broken(&mut self, some: &Entry<'_>, cells: &Cells<'_>) {
         if self.plan.key.iter().any(|part| self.few.counts(*part)) {
             for (part, value) in self.plan.key.iter().zip(some.key_values(self.plan)) {
-                self.count_broken_value(*part, value.as_ref(), cells.len() as u64);
+                self.count_broken_value(*part, value.as_ref(), cells.rows as u64);
             }
         }
         let lean = some.purpose() == Purpose::DecideLean;
         for (index, measure) in self.plan.measures.iter().enumerate() {
             let counted = |it: &usize| self.few.counts(*it) && !self.plan.key.contains(it);
             let Some(column) = measure.column.filter(counted) else { continue };
-            for alike in cells.chunk_by(|one, other| one[index] == other[index]) {
-                let rows = alike.len() as u64;
-                match measured(self.plan, index, alike[0][index]) {
+            let all_alike = cells.are_equal(index);
+            let rows = if all_alike { cells.rows as u64 } else { 1 };
+            for cell in cells.of(index).take(if all_alike { 1 } else { cells.rows }) {
+                match measured(self.plan, index, cell) {
                     Some(Value::Bytes(word)) if lean && self.long.contains(&index) => {
                         let word = word.first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
                         self.told.broken.tick(column, word, rows);
@@ -327,21 +378,27 @@ impl Decider<'_> {
         Outside { pair: outcome.pair, difference }
     }
 
-    fn is_in_full(&self) -> bool {
-        self.told.breaks.len() < self.wanted.in_full
+    /// Whether the next break is one of those that are kept.
+    fn is_kept(&self) -> bool {
+        self.told.breaks.len() < self.wanted.kept
     }
 
     /// Whether anybody still wants to hear of breaks.
     fn is_told(&self) -> bool {
-        self.told.breaks.len() < self.wanted.most
+        self.wanted.renderer.is_some() || self.is_kept()
     }
 
     fn tell(&mut self, broken: Break) -> Result<(), Error> {
-        if self.is_told() {
+        self.told.count += 1;
+        // One by one, so that each is made of the memory of the one before it.
+        if let Some(renderer) = &self.wanted.renderer {
+            renderer.render(&broken, self.told.rendered.get_or_insert_with(|| renderer.start()));
+        }
+        if self.is_kept() {
             self.told.breaks.push(broken);
         }
         match &mut self.overflow {
-            Some(take) if self.told.breaks.len() >= BATCH_BREAKS => {
+            Some(take) if self.told.count >= BATCH_BREAKS => {
                 take(std::mem::replace(&mut self.told, Told::new(self.plan, self.sources)))
             }
             _ => Ok(()),

@@ -149,20 +149,20 @@ impl<'a> Entry<'a> {
     }
 
     /// What is compared, by measure; cells are equal if their bytes are.
-    pub(crate) fn by_measure(&self, plan: &Plan) -> Vec<&[u8]> {
+    pub(crate) fn by_measure(&self, plan: &Plan) -> impl Iterator<Item = &[u8]> {
         let mut rest = self.cells();
-        plan.measures.iter().map(|_| take_cell(&mut rest)).collect()
+        plan.measures.iter().map(move |_| take_cell(&mut rest))
     }
 
     /// The value of each measure.
     pub(crate) fn values(&self, plan: &Plan) -> Vec<Option<Value>> {
-        let cells = self.by_measure(plan).into_iter().enumerate();
+        let cells = self.by_measure(plan).enumerate();
         cells.map(|(measure, cell)| measured(plan, measure, cell)).collect()
     }
 
     /// The value of each measure as reports show it.
     pub(crate) fn shown(&self, plan: &Plan) -> Vec<Option<String>> {
-        let found = self.found(plan).into_iter().zip(self.values(plan)).zip(&plan.measures);
+        let found = self.found(plan).zip(self.values(plan)).zip(&plan.measures);
         found
             .map(|((found, value), measure)| {
                 let canonical = || Some(value?.show(&plan.columns[measure.column?]));
@@ -172,7 +172,7 @@ impl<'a> Entry<'a> {
     }
 
     /// The texts that are shown in place of values, by measure.
-    pub(crate) fn found(&self, plan: &Plan) -> Vec<Option<&str>> {
+    pub(crate) fn found(&self, plan: &Plan) -> impl Iterator<Item = Option<&str>> {
         Found::read(&self.bytes[self.cells_end + 5..], plan.measures.len())
     }
 }

@@ -138,7 +138,7 @@ impl Finish<'_> {
         Ok(sorters)
     }
 
-    fn decider<'b>(&'b self, few: &'b Census, wanted: Wanted) -> Decider<'b> {
+    fn decider<'b>(&'b self, few: &'b Census, wanted: &'b Wanted) -> Decider<'b> {
         let (plan, sources) = (self.reread.plan, self.reread.sources.len());
         let told = Told::new(plan, sources);
         Decider {
@@ -159,19 +159,19 @@ impl Finish<'_> {
         let Reread { plan, budget, progress, sort_bytes: bytes, .. } = *reread;
         let room = Room { bytes, budget, progress }.shared(plan, reread.sources.len());
         let decision = Decision { aggregates: plan.aggregates, counts: self.spec.verify, room };
-        let (draft, wanted) = (teller.draft(), teller.wanted());
+        let wanted = &teller.wanted();
         let mut cutter = Cutter::new(rows);
         loop {
             let decide = |rows: Rows| {
                 let mut decider = self.decider(few, wanted);
                 decision.batch(&rows, &mut decider)?;
-                Ok(draft.of(decider.told))
+                Ok(decider.told)
             };
             in_order(reread.threads, || cutter.keys(), decide, |batch| teller.take(batch))?;
             let Some(rows) = cutter.long_key() else {
                 return Ok(());
             };
-            let mut overflow = |told| teller.take(draft.of(told));
+            let mut overflow = |told| teller.take(told);
             let mut decider = Decider { overflow: Some(&mut overflow), ..self.decider(few, wanted) };
             decision.rows(rows, &mut decider)?;
             let told = decider.told;
@@ -186,7 +186,7 @@ impl Finish<'_> {
         few: &Census,
         teller: &mut Teller<'_>,
     ) -> Result<(), Error> {
-        let (draft, wanted) = (teller.draft(), teller.wanted());
+        let wanted = &teller.wanted();
         let mut sorted = by_key(self.reread, breaks)?.into_iter();
         let next = || {
             let batch: Vec<_> = sorted.by_ref().take(BATCH_GROUPS).collect();
@@ -197,7 +197,7 @@ impl Finish<'_> {
             for (key, broken) in batch {
                 tell_group(&key, &broken, &mut decider)?;
             }
-            Ok(draft.of(decider.told))
+            Ok(decider.told)
         };
         in_order(self.reread.threads, next, tell, |batch| teller.take(batch))
     }
@@ -265,8 +265,7 @@ fn by_key(reread: &Reread<'_>, breaks: Vec<GroupBreak>) -> Result<Vec<(Vec<u8>, 
 }
 
 fn tell_group(key: &[u8], broken: &GroupBreak, decider: &mut Decider<'_>) -> Result<(), Error> {
-    let key = Entry::key_of(decider.plan, key);
-    for (part, value) in decider.plan.key.iter().zip(&key) {
+    for (part, value) in decider.plan.key.iter().zip(Entry::key_of(decider.plan, key)) {
         decider.count_broken_value(*part, value.as_ref(), broken.rows);
     }
     let by_source: Vec<_> = (broken.locators.iter().enumerate())
@@ -274,5 +273,5 @@ fn tell_group(key: &[u8], broken: &GroupBreak, decider: &mut Decider<'_>) -> Res
             locator.map(|_| broken.values.iter().map(|values| values[source].clone()).collect())
         })
         .collect();
-    decider.aggregates(decider.shown_key(&key), &by_source, true).map(drop)
+    decider.aggregates(key, &by_source, true).map(drop)
 }

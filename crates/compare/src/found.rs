@@ -50,8 +50,8 @@ impl Found {
     }
 
     /// Reads what [`Found::write`] wrote.
-    pub(crate) fn read(mut from: &[u8], measures: usize) -> Vec<Option<&str>> {
-        let mut next = || {
+    pub(crate) fn read(mut from: &[u8], measures: usize) -> impl Iterator<Item = Option<&str>> {
+        let mut next = move || {
             let (has_text, rest) = from.split_first()?;
             from = rest;
             if *has_text == 0 {
@@ -62,7 +62,7 @@ impl Found {
             from = rest;
             std::str::from_utf8(text).ok()
         };
-        (0..measures).map(|_| next()).collect()
+        (0..measures).map(move |_| next())
     }
 }
 

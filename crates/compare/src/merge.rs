@@ -65,14 +65,14 @@ pub(crate) fn aggregate_rows<'e>(
             by_source.push(if aggregator.rows > 0 { Some(aggregator.values()?) } else { None });
             aggregator.clear();
         }
-        let key = entry.key_values(decider.plan);
-        let broke = decider.aggregates(decider.shown_key(&key), &by_source, !counts)?;
+        let broke = decider.aggregates(entry.key(), &by_source, !counts)?;
         if counts {
             count_key(decider, &rows);
         }
         if broke {
             let rows = rows.iter().sum();
             decider.told.tally.broken_rows += if counts { rows } else { 0 };
+            let key = entry.key_values(decider.plan);
             for (part, value) in decider.plan.key.iter().zip(&key) {
                 decider.count_broken_value(*part, value.as_ref(), rows);
             }

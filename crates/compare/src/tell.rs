@@ -1,7 +1,7 @@
 //! Tells of breaks: of all to whoever takes them, of the first to the report.
 
 use crate::BreakSink;
-use crate::breaks_file::{BreaksFile, BreaksFileError, Rendered, Renderer};
+use crate::breaks_file::{BreaksFile, BreaksFileError, Renderer};
 use crate::decide::{Told, Wanted};
 use crate::error::Error;
 use crate::report::{Break, BreakHeader};
@@ -20,25 +20,6 @@ enum Output<'a> {
     Nobody,
     Each(BreakHeader, &'a mut dyn FnMut(&BreakHeader, &Break) -> Result<(), TableError>),
     File(BreaksFile),
-}
-
-/// Makes what was decided ready to be taken, on any thread.
-#[derive(Clone)]
-pub(crate) struct Draft {
-    renderer: Option<Renderer>,
-    limit: usize,
-}
-
-impl Draft {
-    /// Renders the breaks if they go to a file; only the first are kept then.
-    pub(crate) fn of(&self, mut told: Told) -> (Told, Option<Rendered>) {
-        let rendered = self.renderer.as_ref().map(|renderer| {
-            let rendered = renderer.render(&told.breaks);
-            told.breaks.truncate(self.limit);
-            rendered
-        });
-        (told, rendered)
-    }
 }
 
 impl<'a> Teller<'a> {
@@ -60,22 +41,18 @@ impl<'a> Teller<'a> {
         Ok(Self { told, limit, output, renderer })
     }
 
-    /// How many breaks of a batch are wanted; a file has no use for values within.
+    /// What is wanted of the breaks of a batch.
     pub(crate) fn wanted(&self) -> Wanted {
-        match self.output {
-            Output::Nobody => Wanted { most: self.limit, in_full: self.limit },
-            Output::Each(..) => Wanted { most: usize::MAX, in_full: usize::MAX },
-            Output::File(_) => Wanted { most: usize::MAX, in_full: self.limit },
-        }
-    }
-
-    pub(crate) fn draft(&self) -> Draft {
-        Draft { renderer: self.renderer.clone(), limit: self.limit }
+        let kept = match self.output {
+            Output::Nobody | Output::File(_) => self.limit,
+            Output::Each(..) => usize::MAX,
+        };
+        Wanted { kept, renderer: self.renderer.clone() }
     }
 
     /// Takes what was decided next.
-    pub(crate) fn take(&mut self, (told, rendered): (Told, Option<Rendered>)) -> Result<(), Error> {
-        let Told { tally, broken, breaks, pending } = told;
+    pub(crate) fn take(&mut self, told: Told) -> Result<(), Error> {
+        let Told { tally, broken, breaks, rendered, pending, .. } = told;
         self.told.tally.merge(tally);
         self.told.broken.merge(broken);
         match (&mut self.output, rendered) {

@@ -1,5 +1,9 @@
 //! Values by themselves, and rows of them as bytes that sort as the rows do.
 
+use std::borrow::Cow;
+
+use memchr::memchr;
+
 use crate::decode::{Decoded, Values, fixed_number};
 use crate::fingerprint::{Seeds, canonical_bits, number_bytes};
 use crate::number::{Number, Quantity};
@@ -107,18 +111,7 @@ pub(crate) fn read_cell(cell: &[u8], encoding: Encoding) -> Option<Value> {
     let behind = &cell[1..];
     match cell[0] {
         NULL => None,
-        BYTES => {
-            let text = &behind[..behind.len() - 2];
-            let mut bytes = Vec::with_capacity(text.len());
-            let mut escaped = false;
-            for &byte in text {
-                if !escaped {
-                    bytes.push(byte);
-                }
-                escaped = byte == 0 && !escaped;
-            }
-            Some(Value::Bytes(bytes))
-        }
+        BYTES => Some(Value::Bytes(unescaped(behind).into_owned())),
         FLOAT => {
             let bits = behind.first_chunk().map_or(0, |bits| unsortable(u64::from_be_bytes(*bits)));
             Some(Value::Number(Number::from(f64::from_bits(bits))))
@@ -132,6 +125,31 @@ pub(crate) fn read_cell(cell: &[u8], encoding: Encoding) -> Option<Value> {
     }
 }
 
+/// Shows what [`write_cell`] wrote for a column; `None` is NULL.
+pub(crate) fn show_cell(cell: &[u8], column: &Column) -> Option<String> {
+    match cell[0] {
+        BYTES => Some(show_bytes(column.kind, &unescaped(&cell[1..]))),
+        _ => read_cell(cell, column.encoding).map(|value| value.show(column)),
+    }
+}
+
+/// The bytes that [`write_bytes`] wrote behind the first.
+fn unescaped(written: &[u8]) -> Cow<'_, [u8]> {
+    let text = &written[..written.len() - 2];
+    if !text.contains(&0) {
+        return text.into();
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut escaped = false;
+    for &byte in text {
+        if !escaped {
+            bytes.push(byte);
+        }
+        escaped = byte == 0 && !escaped;
+    }
+    bytes.into()
+}
+
 /// Takes the first cell off bytes that [`write_cell`] wrote.
 pub(crate) fn take_cell<'a>(from: &mut &'a [u8]) -> &'a [u8] {
     let length = match from[0] {
@@ -140,8 +158,7 @@ pub(crate) fn take_cell<'a>(from: &mut &'a [u8]) -> &'a [u8] {
         BYTES => {
             let mut at = 1;
             loop {
-                let zero = from[at..].iter().position(|byte| *byte == 0);
-                at += zero.expect("bytes end with two zeros");
+                at += memchr(0, &from[at..]).expect("bytes end with two zeros");
                 if from[at + 1] == 0 {
                     break at + 2;
                 }

@@ -71,7 +71,9 @@ fn written_by(file: &str, header: &BreakHeader, breaks: &[Break], threads: usize
     let path = directory.path().join(file);
     let (mut file, renderer) = BreaksFile::create(&path, header, threads).unwrap();
     for batch in breaks.chunks(batch) {
-        file.append(renderer.render(batch)).unwrap();
+        let mut rendered = renderer.start();
+        batch.iter().for_each(|found| renderer.render(found, &mut rendered));
+        file.append(rendered).unwrap();
     }
     assert!(!path.exists(), "the name is taken only at the end");
     file.finish().unwrap();
@@ -195,7 +197,9 @@ fn a_file_that_is_not_finished_leaves_nothing() {
     let path = directory.path().join("b.csv");
     BreaksFile::check(&path).unwrap();
     let (mut file, renderer) = BreaksFile::create(&path, &header(&MEASURES), 1).unwrap();
-    file.append(renderer.render(&[outside()])).unwrap();
+    let mut rendered = renderer.start();
+    renderer.render(&outside(), &mut rendered);
+    file.append(rendered).unwrap();
     drop(file);
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
 }

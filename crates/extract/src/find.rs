@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use strsim::osa_distance;
+
 use crate::error::Error;
 use crate::input::Input;
 use crate::{Options, format};
@@ -84,30 +86,14 @@ fn near(missing: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(directory) else {
         return Vec::new();
     };
-    let stem = |name: &str| name.split('.').next().unwrap_or_default().to_lowercase();
+    let stem = |name: &str| name.split_once('.').map_or(name, |(stem, _)| stem).to_lowercase();
     let mut names: Vec<(usize, String)> = entries
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .map(|other| (distance(&name.to_lowercase(), &other.to_lowercase()), other))
+        .map(|other| (osa_distance(&name.to_lowercase(), &other.to_lowercase()), other))
         .filter(|(distance, other)| {
             *distance <= 1 + name.len() / 5 || (!stem(name).is_empty() && stem(name) == stem(other))
         })
         .collect();
     names.sort();
     names.into_iter().take(3).map(|(_, name)| missing.with_file_name(name).display().to_string()).collect()
-}
-
-/// How many letters have to change to turn one name into the other.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, left) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, right) in b.iter().enumerate() {
-            let changed = diagonal + usize::from(left != *right);
-            diagonal = row[j + 1];
-            row[j + 1] = changed.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }

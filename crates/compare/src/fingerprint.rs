@@ -85,6 +85,7 @@ impl Seeds {
     /// 128 bits of the value at a row that is not NULL.
     pub(crate) fn long_word(&self, column: usize, decoded: &Decoded, row: usize) -> u128 {
         let seed = self.columns[column].0;
+        // Who asks has seen that there is a value.
         with_bytes(decoded, row, |bytes| xxh3_128_with_seed(bytes.unwrap_or_default(), seed))
     }
 }

@@ -1,7 +1,5 @@
 //! Values in the canonical form that reports show.
 
-use std::fmt::Write;
-
 use crate::decode::{Decoded, Values, display_seconds};
 use crate::kind::Kind;
 use crate::number::Number;
@@ -36,9 +34,6 @@ pub(crate) fn show_bytes(kind: Kind, bytes: &[u8]) -> String {
     if kind != Kind::Binary {
         return String::from_utf8_lossy(bytes).into_owned();
     }
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut hex, byte| {
-        // Writing to a string cannot fail.
-        write!(hex, "{byte:02x}").unwrap_or_default();
-        hex
-    })
+    let digit = |nibble: u8| char::from(b"0123456789abcdef"[usize::from(nibble)]);
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }

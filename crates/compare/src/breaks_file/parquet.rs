@@ -187,5 +187,5 @@ fn text_bytes(column: &ArrayRef, rows: usize) -> usize {
         return 0;
     };
     let offsets = texts.value_offsets();
-    usize::try_from(offsets[rows] - offsets[0]).unwrap_or_default()
+    (offsets[rows] - offsets[0]).cast_unsigned() as usize
 }

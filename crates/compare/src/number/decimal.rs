@@ -215,17 +215,14 @@ impl From<i64> for Decimal {
     fn from(value: i64) -> Self {
         let (stripped, zeros) = strip_zeros(value.unsigned_abs());
         let magnitude = i128::from(stripped);
-        Self {
-            mantissa: if value < 0 { -magnitude } else { magnitude },
-            exponent: i32::try_from(zeros).unwrap_or_default(),
-        }
+        Self { mantissa: if value < 0 { -magnitude } else { magnitude }, exponent: zeros as i32 }
     }
 }
 
 impl From<u64> for Decimal {
     fn from(value: u64) -> Self {
         let (stripped, zeros) = strip_zeros(value);
-        Self { mantissa: stripped.into(), exponent: i32::try_from(zeros).unwrap_or_default() }
+        Self { mantissa: stripped.into(), exponent: zeros as i32 }
     }
 }
 

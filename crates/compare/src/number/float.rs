@@ -112,7 +112,7 @@ fn widest_power(value: f64) -> usize {
     let binary_exponent = i64::from((value.to_bits() >> 52 & 0x7ff) as u16) - 1023;
     // 1233 / 4096 is log10(2) to five digits.
     let digits = (((binary_exponent + 1) * 1233) >> 12) + 1;
-    usize::try_from((15 - digits).clamp(0, 22)).unwrap_or_default()
+    (15 - digits).clamp(0, 22).cast_unsigned() as usize
 }
 
 #[cold]

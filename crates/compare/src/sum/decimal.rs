@@ -118,7 +118,8 @@ impl DecimalSum {
     }
 
     fn used(&self) -> impl DoubleEndedIterator<Item = (i32, i128)> {
-        let slots = self.slots.get(self.low..self.high).unwrap_or_default();
+        // The bounds are the wrong way round until something is added.
+        let slots = self.slots.get(self.low..self.high).unwrap_or(&[]);
         EXPONENTS.skip(self.low).zip(slots.iter().copied())
     }
 

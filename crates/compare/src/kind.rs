@@ -4,22 +4,31 @@ use arrow_schema::{DataType, TimeUnit};
 
 /// What a column is compared as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// Nothing but NULL so far.
+pub enum Kind {
+    /// Nothing but NULL.
     Null,
+    /// Numbers of any type, compared as decimals.
     Number,
+    /// Truth values.
     Boolean,
+    /// Days.
     Date,
-    /// A wall-clock time.
+    /// Wall-clock times.
     Timestamp,
+    /// Points in time.
     Instant,
+    /// Times of day.
     Time,
+    /// Text.
     Text,
+    /// Bytes that are no text.
     Binary,
 }
 
 impl Kind {
-    pub(crate) const fn name(self) -> &'static str {
+    /// Its name in every report.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Null => "null",
             Self::Number => "number",

@@ -55,6 +55,7 @@ mod value;
 
 pub use breaks_file::{BreaksFile, BreaksFileError, BreaksFormat, StoredBreaks, StoredBreaksError};
 pub use error::{Error, ValueProblem};
+pub use kind::Kind;
 pub use memory_table::MemoryTable;
 pub use number::{Decimal, Number, NumeralError};
 pub use progress::{Progress, Stage};
@@ -66,7 +67,7 @@ pub use rule::{DurationError, RuleError, display_duration, parse_duration, parse
 #[doc(hidden)]
 pub use run::Tuning;
 pub use spec::{
-    Aggregate, Allow, Base, Duplicates, Limits, Measure, Normaliser, Rule, Source, Spec, Tolerance,
+    Aggregate, Allow, Base, Duplicates, Limits, Measure, Normaliser, Rule, RuleType, Source, Spec, Tolerance,
 };
 pub use table::{Batches, Part, Scan, Selection, Table, TableError};
 pub use text::near_miss;

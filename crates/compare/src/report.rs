@@ -1,6 +1,7 @@
 //! What a comparison says.
 
-use crate::spec::Tolerance;
+use crate::kind::Kind;
+use crate::spec::{RuleType, Tolerance};
 
 /// The answer to a comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,8 +52,8 @@ pub enum Verdict {
 pub struct MeasureReport {
     /// `amount`, or `sum(amount)`.
     pub name: String,
-    /// `EXACT`, `ABSOLUTE`, `PERCENTAGE` or `DURATION`.
-    pub tolerance_type: &'static str,
+    /// What kind of rule decided.
+    pub tolerance_type: RuleType,
     /// The tolerance as written: `0.01`, `2d`, `-1d..+3d`; none when exact.
     pub tolerance_value: Option<String>,
     /// Groups present everywhere and within.
@@ -88,8 +89,8 @@ pub struct KeyReport {
 pub struct TypeDrift {
     /// The column.
     pub column: String,
-    /// What it is by itself: `number`, `boolean`, `date`, `timestamp`, `instant`, `time`, `text`, `binary`.
-    pub kind: &'static str,
+    /// What it is by itself.
+    pub kind: Kind,
 }
 
 /// One column, across the sources.
@@ -99,8 +100,8 @@ pub struct ColumnReport {
     pub name: String,
     /// What it was used for.
     pub role: Role,
-    /// What it was compared as: `number`, `boolean`, `date`, `timestamp`, `instant`, `time`, `text`, `binary`, `null`.
-    pub compared_as: Option<&'static str>,
+    /// What it was compared as.
+    pub compared_as: Option<Kind>,
     /// Its type in each source (`Int64`, `text`, `text: number`, …); `None` where it is missing.
     pub types: Vec<Option<String>>,
     /// Anything a reader should know: `compared at ms, the coarser precision`, `text in bank because of …`.

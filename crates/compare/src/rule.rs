@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::number::{Decimal, NumeralError};
-use crate::spec::{Allow, Base, Rule, Tolerance};
+use crate::spec::{Allow, Base, Rule, RuleType, Tolerance};
 
 /// Why a text is no rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -57,14 +57,27 @@ const UNITS: [(&str, i64, i32); 8] = [
 ];
 
 impl Rule {
-    /// `EXACT`, `ABSOLUTE`, `PERCENTAGE` or `DURATION`.
+    /// Which of the rules it is.
     #[must_use]
-    pub fn type_name(&self) -> &'static str {
+    pub const fn rule_type(&self) -> RuleType {
+        match self {
+            Self::Exact => RuleType::Exact,
+            Self::Absolute(_) => RuleType::Absolute,
+            Self::Percentage { .. } => RuleType::Percentage,
+            Self::Duration { .. } => RuleType::Duration,
+        }
+    }
+}
+
+impl RuleType {
+    /// Its name in every report.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Exact => "EXACT",
-            Self::Absolute(_) => "ABSOLUTE",
-            Self::Percentage { .. } => "PERCENTAGE",
-            Self::Duration { .. } => "DURATION",
+            Self::Absolute => "ABSOLUTE",
+            Self::Percentage => "PERCENTAGE",
+            Self::Duration => "DURATION",
         }
     }
 }
@@ -270,7 +283,7 @@ mod tests {
         for (text, rule, written, type_name) in cases {
             assert_eq!(parse_rule(text), Ok(rule.clone()), "{text}");
             assert_eq!(rule.to_string(), written);
-            assert_eq!(rule.type_name(), type_name);
+            assert_eq!(rule.rule_type().name(), type_name);
             assert_eq!(parse_rule(written), Ok(rule), "{written}");
         }
     }

@@ -88,6 +88,19 @@ pub struct Tolerance {
     pub allow: Allow,
 }
 
+/// Which of the rules one is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RuleType {
+    /// [`Rule::Exact`].
+    Exact,
+    /// [`Rule::Absolute`].
+    Absolute,
+    /// [`Rule::Percentage`].
+    Percentage,
+    /// [`Rule::Duration`].
+    Duration,
+}
+
 /// The rule for one group.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Rule {

@@ -84,7 +84,7 @@ fn measure_report(
     };
     MeasureReport {
         name: measure.name.clone(),
-        tolerance_type: measure.asked.type_name(),
+        tolerance_type: measure.asked.rule_type(),
         tolerance_value: (measure.asked != Rule::Exact).then(|| measure.asked.to_string()),
         within: matched_groups - outside,
         outside,

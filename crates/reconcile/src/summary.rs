@@ -42,7 +42,7 @@ fn tolerance(measure: &MeasureReport) -> Tolerance {
     let numeral = measure.tolerance_value.as_deref().map(|value| value.trim_end_matches('%'));
     Tolerance {
         measure_name: measure.name.clone(),
-        tolerance_type: measure.tolerance_type.to_owned(),
+        tolerance_type: measure.tolerance_type.name().to_owned(),
         // A duration is no number, and has none.
         tolerance_value: numeral.and_then(|numeral| serde_json::from_str(numeral).ok()),
         within_tolerance_count: measure.within,

@@ -7,7 +7,7 @@ mod tests;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::value::RawValue;
-use trueup_compare::{Allow, Break, Cell, ColumnReport, Comparison, MeasureReport, Role};
+use trueup_compare::{Allow, Break, Cell, ColumnReport, Comparison, Kind, MeasureReport, Role};
 
 use super::{Report, phrases};
 use crate::visible::is_unprintable;
@@ -182,7 +182,7 @@ struct BrokenMeasure<'a> {
 fn tolerance<'a>(report: &'a Report<'_>, measure: &'a MeasureReport) -> Tolerance<'a> {
     Tolerance {
         measure_name: &measure.name,
-        tolerance_type: measure.tolerance_type,
+        tolerance_type: measure.tolerance_type.name(),
         tolerance_value: measure.tolerance_value.as_deref().map(numeral_or_text),
         tolerance_base: report.base(measure),
         allowed: match report.allow(measure) {
@@ -218,7 +218,9 @@ fn keys(comparison: &Comparison) -> impl Iterator<Item = Keys<'_>> {
         distinct_keys: keys.distinct_keys,
         duplicated_keys: keys.duplicated_keys,
         null_keys: keys.null_keys,
-        type_drift: Pairs(keys.type_drift.iter().map(|drift| (drift.column.as_str(), drift.kind)).collect()),
+        type_drift: Pairs(
+            keys.type_drift.iter().map(|drift| (drift.column.as_str(), drift.kind.name())).collect(),
+        ),
     })
 }
 
@@ -231,7 +233,13 @@ fn columns<'a>(comparison: &'a Comparison) -> Vec<Column<'a>> {
             Role::Ignored => "ignored",
             Role::Missing => "missing",
         };
-        Column { name, role, compared_as: *compared_as, types: by_source(comparison, types), notes }
+        Column {
+            name,
+            role,
+            compared_as: compared_as.map(Kind::name),
+            types: by_source(comparison, types),
+            notes,
+        }
     };
     comparison.columns.iter().map(entry).collect()
 }

@@ -1,6 +1,6 @@
 //! What a tolerance leaves open: what a percentage is of, and how many groups may be outside.
 
-use trueup_compare::{Allow, Base, MeasureReport, Rule, Tolerance};
+use trueup_compare::{Allow, Base, MeasureReport, Rule, RuleType, Tolerance};
 
 use super::{Report, phrases};
 use crate::visible::visible;
@@ -24,7 +24,7 @@ impl Report<'_> {
     /// What the percentage of a measure is a share of: `larger`, `smaller`, `mean`, or a source; none without one.
     pub fn base(&self, measure: &MeasureReport) -> Option<&str> {
         // A column whose kinds disagree is compared exactly, whatever its tolerance says.
-        let tolerance = self.tolerance(measure).filter(|_| measure.tolerance_type == "PERCENTAGE")?;
+        let tolerance = self.tolerance(measure).filter(|_| measure.tolerance_type == RuleType::Percentage)?;
         match tolerance.rule {
             Rule::Percentage { base: Base::Larger, .. } => Some("larger"),
             Rule::Percentage { base: Base::Smaller, .. } => Some("smaller"),

@@ -1,7 +1,8 @@
 //! The words and numbers that all reports share.
 
 use trueup_compare::{
-    Break, Cell, ColumnReport, Comparison, Concentration, KeyReport, MeasureReport, Outside, Role, Verdict,
+    Break, Cell, ColumnReport, Comparison, Concentration, KeyReport, MeasureReport, Outside, Role, RuleType,
+    Verdict,
 };
 
 use crate::visible::visible;
@@ -92,12 +93,13 @@ pub fn percent(part: u64, whole: u64) -> String {
 
 /// The rule of a measure: `EXACT`, `ABSOLUTE 0.01`, `PERCENTAGE 0.5%`.
 pub fn rule(measure: &MeasureReport) -> String {
+    let rule_type = measure.tolerance_type;
     match &measure.tolerance_value {
-        None => measure.tolerance_type.to_owned(),
-        Some(value) if measure.tolerance_type == "PERCENTAGE" && !value.ends_with('%') => {
-            format!("PERCENTAGE {value}%")
+        None => rule_type.name().to_owned(),
+        Some(value) if rule_type == RuleType::Percentage && !value.ends_with('%') => {
+            format!("{} {value}%", rule_type.name())
         }
-        Some(value) => format!("{} {value}", measure.tolerance_type),
+        Some(value) => format!("{} {value}", rule_type.name()),
     }
 }
 
@@ -116,7 +118,7 @@ pub fn key_figures(report: &KeyReport) -> [String; 4] {
 
 /// What the key columns that drift are in one source: `account is text, day is date`.
 pub fn type_drift(report: &KeyReport) -> String {
-    let kinds = report.type_drift.iter().map(|drift| format!("{} is {}", drift.column, drift.kind));
+    let kinds = report.type_drift.iter().map(|drift| format!("{} is {}", drift.column, drift.kind.name()));
     kinds.collect::<Vec<_>>().join(", ")
 }
 
@@ -132,7 +134,7 @@ pub fn notes(comparison: &Comparison) -> Vec<String> {
 pub fn compared_as(comparison: &Comparison) -> (Vec<(&'static str, Vec<&str>)>, Option<String>) {
     let compared: Vec<(&'static str, &str)> = (comparison.columns.iter())
         .filter(|column| column.role == Role::Compared)
-        .filter_map(|column| Some((column.compared_as?, column.name.as_str())))
+        .filter_map(|column| Some((column.compared_as?.name(), column.name.as_str())))
         .collect();
     let mut kinds: Vec<(&'static str, Vec<&str>)> = Vec::new();
     for &(kind, name) in compared.iter().take(MANY) {

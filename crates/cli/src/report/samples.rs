@@ -1,8 +1,8 @@
 //! Comparisons for the tests of reports.
 
 use trueup_compare::{
-    Break, Cell, ColumnReport, Comparison, Concentration, Finding, KeyReport, MeasureReport, Outside, Role,
-    Spec, TypeDrift, Verdict,
+    Break, Cell, ColumnReport, Comparison, Concentration, Finding, KeyReport, Kind, MeasureReport, Outside,
+    Role, RuleType, Spec, TypeDrift, Verdict,
 };
 
 use super::{Format, Input, Look, Report};
@@ -22,7 +22,7 @@ pub fn matched(format: Format) -> String {
         matched_groups: 1000,
         source_row_counts: vec![1000, 1000],
         unmatched_by_source: vec![0, 0],
-        measures: vec![measure("amount", "EXACT", None, [1000, 0])],
+        measures: vec![measure("amount", RuleType::Exact, None, [1000, 0])],
         key_report: vec![keys(1000, 0, 0), keys(1000, 0, 0)],
         columns: Vec::new(),
         findings: Vec::new(),
@@ -35,10 +35,13 @@ pub fn matched(format: Format) -> String {
 
 /// A hundred columns, all of them outside in one break.
 pub fn wide(format: Format) -> String {
-    let measures: Vec<MeasureReport> =
-        (0..100).map(|column| measure(&format!("column_{column}"), "EXACT", None, [900, 80])).collect();
+    let measures: Vec<MeasureReport> = (0..100)
+        .map(|column| measure(&format!("column_{column}"), RuleType::Exact, None, [900, 80]))
+        .collect();
     let columns = (0..100)
-        .map(|number| column(&format!("column_{number}"), Role::Compared, Some("text"), &["text"; 2], &[]))
+        .map(|number| {
+            column(&format!("column_{number}"), Role::Compared, Some(Kind::Text), &["text"; 2], &[])
+        })
         .collect();
     let found = Break {
         key: vec![Some("T-1 ".repeat(1000)), None],
@@ -71,25 +74,25 @@ fn ledger_against_bank() -> Comparison {
         rows_matched: 975,
         rows_unmatched: 30,
         measures: vec![
-            measure("amount", "ABSOLUTE", Some("0.01"), [975, 5]),
-            measure("booked", "DURATION", Some("-1d..+3d"), [980, 0]),
-            measure("note", "EXACT", None, [978, 2]),
+            measure("amount", RuleType::Absolute, Some("0.01"), [975, 5]),
+            measure("booked", RuleType::Duration, Some("-1d..+3d"), [980, 0]),
+            measure("note", RuleType::Exact, None, [978, 2]),
         ],
         key_report: vec![
-            KeyReport { type_drift: drift("txn_id", "text"), ..keys(1000, 1, 0) },
-            KeyReport { type_drift: drift("txn_id", "number"), ..keys(1005, 0, 2) },
+            KeyReport { type_drift: drift("txn_id", Kind::Text), ..keys(1000, 1, 0) },
+            KeyReport { type_drift: drift("txn_id", Kind::Number), ..keys(1005, 0, 2) },
         ],
         columns: vec![
             column(
                 "txn_id",
                 Role::Key,
-                Some("text"),
+                Some(Kind::Text),
                 &["text", "Utf8"],
                 &[
                     "text in ledger because of one value of 1000: `N/A` (ledger.csv, line 17); all others are numbers",
                 ],
             ),
-            column("amount", Role::Compared, Some("number"), &["text: number", "Decimal128(18, 2)"], &[]),
+            column("amount", Role::Compared, Some(Kind::Number), &["text: number", "Decimal128(18, 2)"], &[]),
             column("memo", Role::Missing, None, &["text"], &[]),
         ],
         findings: vec![Finding { column: "memo".to_owned(), problem: "missing in bank".to_owned() }],
@@ -161,14 +164,14 @@ fn within(values: [&str; 2]) -> Cell {
 
 fn measure(
     name: &str,
-    kind: &'static str,
+    rule_type: RuleType,
     value: Option<&str>,
     [within, outside]: [u64; 2],
 ) -> MeasureReport {
-    let is_number = kind == "ABSOLUTE";
+    let is_number = rule_type == RuleType::Absolute;
     MeasureReport {
         name: name.to_owned(),
-        tolerance_type: kind,
+        tolerance_type: rule_type,
         tolerance_value: value.map(str::to_owned),
         within,
         outside,
@@ -183,17 +186,11 @@ fn keys(rows: u64, duplicated_keys: u64, null_keys: u64) -> KeyReport {
     KeyReport { rows, distinct_keys, duplicated_keys, null_keys, type_drift: Vec::new() }
 }
 
-fn drift(column: &str, kind: &'static str) -> Vec<TypeDrift> {
+fn drift(column: &str, kind: Kind) -> Vec<TypeDrift> {
     vec![TypeDrift { column: column.to_owned(), kind }]
 }
 
-fn column(
-    name: &str,
-    role: Role,
-    compared_as: Option<&'static str>,
-    types: &[&str],
-    notes: &[&str],
-) -> ColumnReport {
+fn column(name: &str, role: Role, compared_as: Option<Kind>, types: &[&str], notes: &[&str]) -> ColumnReport {
     let mut types: Vec<Option<String>> = types.iter().map(|&it| text(it)).collect();
     types.resize(2, None);
     ColumnReport { name: name.to_owned(), role, compared_as, types, notes: names(notes) }

@@ -45,8 +45,8 @@ impl Measure {
     fn new(name: &str, tolerance: &Tolerance, sources: &[String]) -> Self {
         let written = (*tolerance != Tolerance::default()).then(|| tolerance.written(sources));
         let rule = match &written {
-            None => tolerance.rule.type_name().to_owned(),
-            Some(written) => format!("{} {written}", tolerance.rule.type_name()),
+            None => tolerance.rule.rule_type().name().to_owned(),
+            Some(written) => format!("{} {written}", tolerance.rule.rule_type().name()),
         };
         Self { name: name.to_owned(), tolerance: written, rule }
     }

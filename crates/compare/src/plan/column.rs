@@ -153,10 +153,10 @@ impl Column {
     }
 
     /// What a source's values are by themselves, if those of another source are something else.
-    pub(crate) fn drifted_kind(&self, source: usize) -> Option<&'static str> {
+    pub(crate) fn drifted_kind(&self, source: usize) -> Option<Kind> {
         let own = self.readers[source].offered;
         let differs = |reader: &Reader| reader.offered != own && reader.offered != Kind::Null;
-        (own != Kind::Null && self.readers.iter().any(differs)).then(|| own.name())
+        (own != Kind::Null && self.readers.iter().any(differs)).then_some(own)
     }
 
     /// What a source's text was taken for, if it is text.

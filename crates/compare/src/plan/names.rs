@@ -91,7 +91,7 @@ impl Names {
             ColumnReport {
                 name: name.clone(),
                 role,
-                compared_as: planned.map(|planned| columns[planned].kind.name()),
+                compared_as: planned.map(|planned| columns[planned].kind),
                 types: types.collect(),
                 notes: planned.map_or_else(Vec::new, |planned| columns[planned].notes.clone()),
             }

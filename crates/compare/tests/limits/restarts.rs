@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
-use trueup_compare::{BreakSink, Progress};
+use trueup_compare::{BreakSink, Kind, Progress};
 
 use crate::stage::{Moment, Stage, Staged, by_id};
 
@@ -50,7 +50,7 @@ fn many_columns_that_begin_late_are_learnt_together() {
         stage.compare([&tables[0], &tables[1]], BreakSink::Each(&mut |_, _| Ok(()))).expect("a comparison");
     assert_eq!(comparison.rows_matched, ROWS as u64);
     let kinds: Vec<_> = comparison.columns[1..4].iter().map(|column| column.compared_as).collect();
-    assert_eq!(kinds, [Some("number"), Some("date"), Some("text")]);
+    assert_eq!(kinds, [Some(Kind::Number), Some(Kind::Date), Some(Kind::Text)]);
     // Two for the first rows, two for every attempt, and two to read ahead after each that failed.
     let restarts = (readings.into_inner() - 4) / 4;
     assert!((1..=6).contains(&restarts), "{restarts} restarts");

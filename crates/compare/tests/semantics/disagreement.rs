@@ -18,7 +18,7 @@ fn findings(scene: &Scene) -> Vec<String> {
 /// What became of a measure: groups within and outside, the tolerance, and whether it passed.
 fn fate(measure: &MeasureReport) -> (u64, u64, &str, Option<&str>, bool) {
     let MeasureReport { within, outside, tolerance_type, tolerance_value, passed, .. } = measure;
-    (*within, *outside, tolerance_type, tolerance_value.as_deref(), *passed)
+    (*within, *outside, tolerance_type.name(), tolerance_value.as_deref(), *passed)
 }
 
 /// What the column is in either source, and what is hinted at.

@@ -42,7 +42,7 @@ pub fn check(cases: Vec<Held>) {
                             .columns
                             .iter()
                             .find(|column| column.name == "v")
-                            .and_then(|column| column.compared_as),
+                            .and_then(|column| Some(column.compared_as?.name())),
                     );
                     let expected =
                         (outside.iter().map(|&key| key.to_owned()).collect::<Vec<_>>(), Some(compared_as));

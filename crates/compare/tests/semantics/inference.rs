@@ -6,7 +6,7 @@ use arrow_array::{
     ArrayRef, BooleanArray, Decimal256Array, DictionaryArray, LargeStringArray, StringViewArray,
 };
 use arrow_buffer::i256;
-use trueup_compare::{Aggregate, Normaliser, Role, Verdict};
+use trueup_compare::{Aggregate, Kind, Normaliser, Role, Verdict};
 
 use crate::held::{check, held};
 use crate::scene::{Scene, dates, decimals, integers, nulls, table, texts, whole};
@@ -127,7 +127,7 @@ fn an_assumption_disproved_late_starts_over() {
         "as texts all differ"
     );
     let values = comparison.columns.iter().find(|column| column.name == "v").expect("the column");
-    assert_eq!((values.compared_as, comparison.findings.len()), (Some("text"), 1));
+    assert_eq!((values.compared_as, comparison.findings.len()), (Some(Kind::Text), 1));
 }
 
 /// Values, what stands for some of them instead, and the note on that.
@@ -249,7 +249,7 @@ fn columns_declared_as_text_are_text() {
         scene.spec.texts.push("v".into());
         let comparison = scene.comparison();
         assert_eq!(scene.broken(), broken);
-        assert_eq!((comparison.findings.len(), comparison.columns[1].compared_as), (0, Some("text")));
+        assert_eq!((comparison.findings.len(), comparison.columns[1].compared_as), (0, Some(Kind::Text)));
         assert!(comparison.columns[1].notes.is_empty());
     }
     let mut scene = Scene::new([texts(&["1.0"]), texts(&["1"])].map(|keys| table([("k", keys)])));

@@ -1,6 +1,6 @@
 //! Keys are tuples; what repeats is paired, aggregated or refused.
 
-use trueup_compare::{Aggregate, Comparison, Duplicates, KeyReport, Verdict};
+use trueup_compare::{Aggregate, Comparison, Duplicates, KeyReport, Kind, Verdict};
 
 use crate::scene::{Scene, absolute, table, texts, whole};
 
@@ -50,7 +50,7 @@ fn type_drift_in_a_key_is_reported() {
     let typed = table([("k", whole(&[7, 8])), ("v", whole(&[1, 2]))]);
     let drift = |comparison: &Comparison| -> Vec<Vec<(String, &str)>> {
         let of_source = |report: &KeyReport| {
-            report.type_drift.iter().map(|drift| (drift.column.clone(), drift.kind)).collect()
+            report.type_drift.iter().map(|drift| (drift.column.clone(), drift.kind.name())).collect()
         };
         comparison.key_report.iter().map(of_source).collect()
     };
@@ -59,7 +59,7 @@ fn type_drift_in_a_key_is_reported() {
     for (other, findings) in [(bare, 0), (typed, 1)] {
         let comparison = Scene::new([padded.clone(), other]).comparison();
         let key = comparison.columns.iter().find(|column| column.name == "k").expect("the key");
-        assert_eq!(key.compared_as, Some("text"));
+        assert_eq!(key.compared_as, Some(Kind::Text));
         assert_eq!(drift(&comparison), [vec![("k".into(), "text")], vec![("k".into(), "number")]]);
         assert_eq!((comparison.matched_groups, comparison.findings.len()), (0, findings));
         assert_eq!(comparison.verdict, Verdict::Unmatched);

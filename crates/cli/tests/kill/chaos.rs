@@ -119,12 +119,19 @@ impl Chaos {
                 self.start(place, None);
             }
             12 | 13 => {
-                let freeze = Duration::from_millis(100 + 200 * self.dice.roll(10) as u64);
+                let triggers = 1 + self.dice.roll(10);
                 if let Some(process) = &self.processes[place].1 {
-                    self.say(&format!("freeze {} for {freeze:?}", self.processes[place].0));
+                    self.say(&format!("freeze {} for {triggers} triggers", self.processes[place].0));
                     process.signal("STOP");
-                    tokio::time::sleep(freeze).await;
+                    let mut new = self.scene.new_run("daily");
+                    for _ in 0..triggers {
+                        // It may be frozen with the only pen that SQLite has.
+                        let Ok(run_id) = self.scene.store.trigger(new.clone()).await else { break };
+                        self.runs.push(run_id);
+                        new = self.scene.new_run("daily");
+                    }
                     process.signal("CONT");
+                    self.runs.push(self.scene.insist(new).await);
                 }
             }
             14 => {

@@ -107,7 +107,11 @@ impl Scene {
 
     /// Asks for a run until the store answers; asked again, it is the same wish.
     pub(crate) async fn start_until_heard(&self, job: &str) -> RunId {
-        let new = self.new_run(job);
+        self.insist(self.new_run(job)).await
+    }
+
+    /// Asks for a run as often as need be.
+    pub(crate) async fn insist(&self, new: NewRun) -> RunId {
         loop {
             match self.store.trigger(new.clone()).await {
                 Ok(run_id) => return run_id,
@@ -116,7 +120,7 @@ impl Scene {
         }
     }
 
-    fn new_run(&self, job: &str) -> NewRun {
+    pub(crate) fn new_run(&self, job: &str) -> NewRun {
         NewRun {
             run_id: Uuid::now_v7(),
             tenant_id: self.tenant_id,

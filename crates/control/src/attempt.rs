@@ -13,6 +13,7 @@ use trueup_lifecycle::{Fact, Lease, Report, State, classify};
 use trueup_store::{Finish, Record, StoreError, Taken};
 
 use crate::finisher::Finisher;
+use crate::jobs::Jobs;
 use crate::patience::insist;
 use crate::perform::{Perform, Performed, Told};
 use crate::station::Station;
@@ -40,6 +41,7 @@ enum Stop {
 pub(crate) struct Attempt<'a, P> {
     pub(crate) station: &'a Station<P>,
     pub(crate) finisher: &'a Finisher,
+    pub(crate) jobs: &'a Jobs,
     /// Fires when somebody wants the run to end.
     pub(crate) cancelled: CancellationToken,
 }
@@ -67,9 +69,8 @@ impl<P: Perform> Attempt<'_, P> {
 
     async fn attempt(&self, lease: &Lease, record: &Record) -> Result<Option<Finish>, StoreError> {
         let (job_id, revision) = (record.run.ids.job_id, record.revision);
-        let job =
-            insist(&self.station.stopping, "reading a job", || self.station.store.revision(job_id, revision))
-                .await?;
+        let read = || self.jobs.revision(&self.station.store, job_id, revision);
+        let job = insist(&self.station.stopping, "reading a job", read).await?;
         let Some(job) = job else {
             let error = RunError::new(Reason::InvalidJob, format!("revision {revision} of its job is gone"));
             return self.finish(lease, Report::Ended(Outcome::Error(error))).await.map(Some);
@@ -81,7 +82,7 @@ impl<P: Perform> Attempt<'_, P> {
         let folder = self.station.means.runs_dir.join(record.id().workflow_name());
         let assignment = Assignment {
             ids: record.run.ids,
-            job: job.document.document,
+            job: job.document.document.clone(),
             params: record.params.clone(),
             requested_at_ms: record.requested_at_ms,
             breaks_dir: folder.join(attempt.to_string()),

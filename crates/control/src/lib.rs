@@ -9,6 +9,7 @@ mod child;
 mod engine;
 mod executor;
 mod finisher;
+mod jobs;
 mod local;
 mod patience;
 mod perform;

@@ -63,7 +63,11 @@ impl Background {
             match task.pass().await {
                 Ok(tally) => {
                     patience = Patience::default();
+                    let is_busy = tally.done > 0;
                     last.note::<T>(self, tally, started).await;
+                    if is_busy && rhythm.on_change {
+                        tokio::time::sleep(GATHER).await;
+                    }
                 }
                 Err(error) => {
                     tracing::warn!(task = T::NAME, %error, "a pass could not be finished; trying again");
@@ -92,6 +96,9 @@ async fn pause(interval: Option<Duration>) {
         None => std::future::pending().await,
     }
 }
+
+/// How long a task that is done at every change lets what comes gather, once it had something to do: many are done together in nearly the time of one.
+const GATHER: Duration = Duration::from_millis(3);
 
 /// How long a report stands before the same is reported again: what is done at every change would otherwise be mostly reports.
 const REPORT_INTERVAL: Duration = Duration::from_secs(10);

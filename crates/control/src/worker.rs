@@ -4,17 +4,20 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{Notify, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 use trueup_events::RunId;
 use trueup_store::{StoreError, Taken};
 
 use crate::attempt::Attempt;
 use crate::finisher::Finisher;
+use crate::jobs::Jobs;
 use crate::patience::Patience;
 use crate::perform::Perform;
 use crate::station::Station;
 
+/// The least time between two looks for runs to stop, well below the second within which they are.
+const STOP_INTERVAL: Duration = Duration::from_millis(200);
 /// How often a worker looks for work that it was not told of.
 const LOOK_INTERVAL: Duration = Duration::from_secs(15);
 
@@ -23,17 +26,27 @@ const LOOK_INTERVAL: Duration = Duration::from_secs(15);
 pub(crate) struct Worker<P> {
     station: Station<P>,
     finisher: Finisher,
+    jobs: Jobs,
     places: u32,
     free: Arc<Semaphore>,
     /// The attempts under way, and what tells each that its run is to end.
     under_way: Mutex<HashMap<RunId, CancellationToken>>,
+    has_begun_one: Notify,
 }
 
 impl<P: Perform> Worker<P> {
     pub(crate) fn new(station: Station<P>, places: u32) -> Self {
         let free = Arc::new(Semaphore::new(places as usize));
         let finisher = Finisher::start(Arc::clone(&station.store), station.stopping.clone());
-        Self { station, finisher, places, free, under_way: Mutex::default() }
+        Self {
+            station,
+            finisher,
+            jobs: Jobs::default(),
+            places,
+            free,
+            under_way: Mutex::default(),
+            has_begun_one: Notify::new(),
+        }
     }
 
     /// Works until everything stops, and what is under way has ended.
@@ -109,14 +122,26 @@ impl<P: Perform> Worker<P> {
     pub(crate) async fn attempt(&self, taken: Taken) {
         let (run_id, cancelled) = (taken.record.id(), CancellationToken::new());
         self.under_way().insert(run_id, cancelled.clone());
-        Attempt { station: &self.station, finisher: &self.finisher, cancelled }.run(taken).await;
+        self.has_begun_one.notify_one();
+        Attempt { station: &self.station, finisher: &self.finisher, jobs: &self.jobs, cancelled }
+            .run(taken)
+            .await;
         self.under_way().remove(&run_id);
     }
 
     /// Tells attempts when somebody wants their run to end; ends only with the store.
     pub(crate) async fn watch_cancels(&self) {
         let mut changes = self.station.store.changes();
-        while changes.changed().await.is_ok() {
+        loop {
+            tokio::select! {
+                changed = changes.changed() => {
+                    if changed.is_err() {
+                        break;
+                    }
+                }
+                // What was asked for just before it began would be missed otherwise.
+                () = self.has_begun_one.notified() => {}
+            }
             if self.under_way().is_empty() {
                 continue;
             }
@@ -130,6 +155,7 @@ impl<P: Perform> Worker<P> {
                     tracing::warn!(worker = self.station.name, %error, "could not look for cancels");
                 }
             }
+            tokio::time::sleep(STOP_INTERVAL).await;
         }
         std::future::pending::<()>().await;
     }

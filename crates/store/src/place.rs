@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 /// Where a store is; shown without the password.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum Place {
     /// A file.
     Sqlite(PathBuf),
@@ -30,6 +30,12 @@ impl FromStr for Place {
     }
 }
 
+impl fmt::Debug for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Place({self})")
+    }
+}
+
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -41,15 +47,18 @@ impl fmt::Display for Place {
 
 /// A URL as it may be shown: without the password before the host, and without parameters, where one may stand too.
 fn without_password(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
-    let rest = rest.split_once('?').map_or(rest, |(before, _)| before);
+    let Some((scheme, rest)) = url.split_once("://") else {
+        // Whatever it is, it may have a password in it.
+        return url.split_once([':', '=', ' ']).map_or(url, |(word, _)| word).to_owned();
+    };
+    let without_parameters = |text: &str| text.split('?').next().unwrap_or_default().to_owned();
     // The last one: an unescaped @ in a password is a mistake, but no reason to show its end.
     match rest.rsplit_once('@') {
         Some((user, host)) => {
-            let user = user.split_once(':').map_or(user, |(name, _)| name);
-            format!("{scheme}://{user}@{host}")
+            let user = user.split([':', '?']).next().unwrap_or_default();
+            format!("{scheme}://{user}@{}", without_parameters(host))
         }
-        None => format!("{scheme}://{rest}"),
+        None => format!("{scheme}://{}", without_parameters(rest)),
     }
 }
 
@@ -77,10 +86,17 @@ mod tests {
             ("postgres://ann:hun@ter2@db/trueup", "postgres://ann@db/trueup"),
             ("postgresql://db/trueup?user=ann&password=hunter2", "postgresql://db/trueup"),
             ("postgres://ann:hunter2@/trueup?host=db", "postgres://ann@/trueup"),
+            ("postgres://ann:hun?ter2@db/trueup", "postgres://ann@db/trueup"),
+            ("postgres:host=db password=hunter2", "postgres"),
         ];
         for (text, shown) in table {
             assert_eq!(text.parse::<Place>().unwrap().to_string(), shown);
         }
+        let error = "host=db password=hunter2".parse::<Place>().unwrap_err().to_string();
+        assert!(!error.contains("hunter2"), "{error}");
+        assert!(
+            !format!("{:?}", Place::Postgres("postgres://a:hunter2@db/t".to_owned())).contains("hunter2")
+        );
         let error = "mysql://ann:hunter2@db/trueup".parse::<Place>().unwrap_err().to_string();
         assert!(error.contains("mysql://ann@db/trueup") && !error.contains("hunter2"), "{error}");
     }

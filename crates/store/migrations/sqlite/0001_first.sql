@@ -1,4 +1,5 @@
 -- The first schema. PostgreSQL has the same tables; comments say where it must differ.
+-- SQLite before 3.45, which SQL users may have, calls NULL no valid JSON, so that NULL is asked for first.
 -- Of more than two values a column is compared with each: for `in` SQLite would make a small table at every write.
 
 create table meta (
@@ -72,9 +73,9 @@ create table runs (
     deadline_at_ms integer,
     finished_at_ms integer,
     verdict text check (verdict in ('MATCHED', 'UNMATCHED')),
-    error text check (json_valid(error)),
-    cancel text check (json_valid(cancel)),
-    beside text check (json_valid(beside)),
+    error text check (error is null or json_valid(error)),
+    cancel text check (cancel is null or json_valid(cancel)),
+    beside text check (beside is null or json_valid(beside)),
     -- When a sweep last looked, so that it looks at all in turn.
     checked_at_ms integer not null default 0,
 
@@ -116,8 +117,8 @@ create table events (
     data text not null check (json_valid(data)),
     causation_id integer,
     traceparent text,
-    extensions text check (json_valid(extensions)),
-    details text check (json_valid(details))
+    extensions text check (extensions is null or json_valid(extensions)),
+    details text check (details is null or json_valid(details))
 ) strict;
 
 create index events_of_a_run on events (run_id, position);

@@ -31,21 +31,21 @@ const APPLIED: &str = include_str!("../../sql/postgres/schema/applied.sql");
 
 /// Makes the schema, or adds what is missing; several processes may do so at once. Who only reads has to find it whole.
 pub(crate) async fn open(server: &Server, role: Role) -> Result<(), StoreError> {
-    let opened = async {
-        let (client, driver) = connect(server).await.map_err(|error| failed(&error, DOING))?;
-        let opened = if role == Role::Reader { refuse_other(&client).await } else { catch_up(&client).await };
-        drop(client);
-        // A connection that ended in an error has ended as well.
-        drop(driver.await);
-        opened
-    };
-    let away = StoreError::Away { doing: DOING, problem: "no answer".to_owned() };
-    tokio::time::timeout(PATIENCE, opened).await.unwrap_or(Err(away))
+    let away = |_| StoreError::Away { doing: DOING, problem: "no answer".to_owned() };
+    let connected = tokio::time::timeout(PATIENCE, connect(server)).await.map_err(away)?;
+    let (client, driver) = connected.map_err(|error| failed(&error, DOING))?;
+    // A large store takes its time to be brought up to date, and so may whoever waits for that.
+    let opened = if role == Role::Reader { refuse_other(&client).await } else { catch_up(&client).await };
+    drop(client);
+    // A connection that ended in an error has ended as well.
+    drop(driver.await);
+    opened
 }
 
 async fn catch_up(client: &Client) -> Result<(), StoreError> {
     let mut version = look(client).await?;
     while version < KNOWN {
+        tracing::info!(from = version, to = KNOWN, "bringing the schema up to date");
         version = apply_next(client).await.map_err(|error| failed(&error, DOING))?;
     }
     if version > KNOWN { Err(StoreError::Newer { found: version, known: KNOWN }) } else { Ok(()) }

@@ -9,7 +9,7 @@ use crate::error::StoreError;
 use crate::record::Record;
 use crate::tx::{Search, Tx, Verb};
 
-/// Finds runs that ended so long ago, those not looked at for longest first; it changes only when they were looked at.
+/// Finds runs that ended so long ago, the first to end first.
 pub(crate) struct SweepFinished {
     pub(crate) retention_ms: i64,
     pub(crate) limit: u32,

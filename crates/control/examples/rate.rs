@@ -1,7 +1,7 @@
 //! Measures runs that do nothing on PostgreSQL, and keeps a server for those they are measured against; `bench/control` builds and calls it.
 //!
-//! `bench postgres` starts a server and keeps it until its input ends: each line on its input asks for a fresh database, whose URL it prints.
-//! `bench measure URL RUNS WORKERS LOOKS` prints one line of JSON.
+//! `rate postgres` starts a server and keeps it until its input ends: each line on its input asks for a fresh database, whose URL it prints.
+//! `rate measure URL RUNS WORKERS LOOKS` prints one line of JSON.
 
 #![expect(clippy::unwrap_used, reason = "a measurement that cannot go on ends")]
 

@@ -11,6 +11,7 @@ use crate::executor::Executor;
 use crate::patience::insist;
 use crate::perform::Perform;
 use crate::station::Station;
+use crate::sweep::sweep_once;
 use crate::worker::Worker;
 
 /// How often a run is looked at that somebody else moves, or that waits for its turn.
@@ -23,9 +24,11 @@ pub async fn see_through<E: Engine, P: Perform>(
     tenant_id: TenantId,
     run_id: RunId,
 ) -> Result<Option<Record>, StoreError> {
+    let lease = station.lease;
     let alone = Alone::new(engine, station, run_id);
     tokio::select! {
         ended = alone.go_on(tenant_id) => ended,
+        () = alone.sweep(engine, lease) => Ok(None),
         () = alone.worker.watch_cancels() => Ok(None),
     }
 }
@@ -65,6 +68,17 @@ impl<E: Engine, P: Perform> Alone<E, P> {
                 _ = changes.changed() => {}
                 () = tokio::time::sleep(LOOK_INTERVAL) => {}
                 () = stopping.begun() => {}
+            }
+        }
+    }
+
+    /// Ends what stands before the run and has lost its worker: there may be no server that does.
+    async fn sweep(&self, engine: &Arc<E>, lease: Duration) {
+        loop {
+            tokio::time::sleep(lease / 3).await;
+            let Executor { store, name, .. } = &self.executor;
+            if let Err(error) = sweep_once(engine, store, name, lease).await {
+                tracing::warn!(%error, "could not look for lost workers");
             }
         }
     }

@@ -20,6 +20,9 @@ use crate::station::Station;
 
 /// How many things an attempt may tell before the store has taken the first of them; it waits then.
 const TOLD_MAX: usize = 256;
+/// How often a run is handed back before it is left to a sweep, and the pause between.
+const HAND_BACKS: u32 = 3;
+const HAND_BACK_PAUSE: Duration = Duration::from_millis(300);
 /// How long what was told may wait for more.
 const TELL_INTERVAL: Duration = Duration::from_millis(500);
 
@@ -97,11 +100,22 @@ impl<P: Perform> Attempt<'_, P> {
                 self.station.store.heartbeat(lease).await?;
                 Ok(None)
             }
-            (Performed::Stopped, Some(Stop::Leaving)) => {
-                self.station.store.hand_back(lease.clone()).await.map(|_| None)
-            }
+            (Performed::Stopped, Some(Stop::Leaving)) => self.hand_back(lease).await.map(|()| None),
             (performed, stop) => self.finish(lease, report(performed, stop)).await.map(Some),
         }
+    }
+
+    /// Gives the run back; tried a few times, since everything else has been given up by now.
+    async fn hand_back(&self, lease: &Lease) -> Result<(), StoreError> {
+        let mut handed = self.station.store.hand_back(lease.clone()).await;
+        for _ in 1..HAND_BACKS {
+            if !handed.as_ref().is_err_and(StoreError::is_passing) {
+                break;
+            }
+            tokio::time::sleep(HAND_BACK_PAUSE).await;
+            handed = self.station.store.hand_back(lease.clone()).await;
+        }
+        handed.map(drop)
     }
 
     async fn finish(&self, lease: &Lease, report: Report) -> Result<Finish, StoreError> {
@@ -142,10 +156,26 @@ impl<P: Perform> Attempt<'_, P> {
             }
         };
         account.drain().await;
-        if why != Some(Stop::LeaseLost) {
-            why = self.say(lease, &mut account, false).await.filter(|stop| *stop == Stop::LeaseLost).or(why);
+        if why != Some(Stop::LeaseLost) && self.say_the_rest(lease, &account).await == Some(Stop::LeaseLost) {
+            why = Some(Stop::LeaseLost);
         }
         (performed, why)
+    }
+
+    /// Tells the store what was not told yet before the end is; what an attempt found is not lost because the store was away for a moment.
+    async fn say_the_rest(&self, lease: &Lease, account: &Account) -> Option<Stop> {
+        if account.unsaid.is_empty() {
+            return None;
+        }
+        let tell = || self.station.store.tell(lease, account.all());
+        match insist(&self.station.stopping, "telling how a run went", tell).await {
+            Err(StoreError::Refused(_) | StoreError::NoSuchRun(_)) => Some(Stop::LeaseLost),
+            Err(error) => {
+                tracing::error!(run_id = %lease.run_id(), %error, "what a run told at its end is not in the log");
+                None
+            }
+            Ok(_) => None,
+        }
     }
 
     /// Tells the store what there is to tell; what it says back may be a reason to stop.
@@ -153,8 +183,7 @@ impl<P: Perform> Attempt<'_, P> {
         if account.unsaid.is_empty() && !is_beat {
             return None;
         }
-        let told: Vec<(Time, Payload)> =
-            account.unsaid.iter().cloned().map(|told| (told.time, told.payload)).collect();
+        let told = account.all();
         let count = told.len();
         match self.station.store.tell(lease, told).await {
             Ok(cancel) => {
@@ -179,6 +208,11 @@ struct Account {
 }
 
 impl Account {
+    /// What the store has not taken yet.
+    fn all(&self) -> Vec<(Time, Payload)> {
+        self.unsaid.iter().cloned().map(|told| (told.time, told.payload)).collect()
+    }
+
     /// Takes the next thing that is told; waits for ever when there can be none, or too much waits already.
     async fn listen(&mut self) {
         if !self.is_open || self.unsaid.len() >= TOLD_MAX {

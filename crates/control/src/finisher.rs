@@ -45,13 +45,26 @@ impl Finisher {
     }
 }
 
+async fn one_by_one(store: &Store, reports: Vec<(Lease, Report)>) -> Vec<Result<Finish, StoreError>> {
+    let mut answers = Vec::new();
+    for (lease, report) in reports {
+        answers.push(store.finish(lease, report).await);
+    }
+    answers
+}
+
 async fn write_all(store: Arc<Store>, stopping: Stopping, mut asked: mpsc::Receiver<Asked>) {
     let mut together = Vec::new();
     while asked.recv_many(&mut together, TOGETHER_MAX).await > 0 {
         let reports: Vec<(Lease, Report)> =
             together.iter().map(|asked| (asked.lease.clone(), asked.report.clone())).collect();
         let finished = insist(&stopping, "finishing runs", || store.finish_all(reports.clone())).await;
-        let answers = finished.unwrap_or_else(|error| vec![Err(error); together.len()]);
+        let answers = match finished {
+            Ok(answers) => answers,
+            // One report that the database cannot take must not cost the others theirs.
+            Err(error) if reports.len() > 1 && !error.is_passing() => one_by_one(&store, reports).await,
+            Err(error) => vec![Err(error); reports.len()],
+        };
         for (asked, answer) in together.drain(..).zip(answers) {
             // Who reported may have gone; what was written stands.
             drop(asked.reply.send(answer));

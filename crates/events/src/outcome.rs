@@ -97,7 +97,7 @@ impl TryFrom<ErrorFields> for RunError {
     fn try_from(ErrorFields { code, message, reason }: ErrorFields) -> Result<Self, ReasonOfAnotherCode> {
         match reason {
             Some(reason) if reason.code() != code => Err(ReasonOfAnotherCode { code, reason }),
-            _ => Ok(Self { code, message, reason }),
+            _ => Ok(Self { code, message: legible(message), reason }),
         }
     }
 }
@@ -105,12 +105,12 @@ impl TryFrom<ErrorFields> for RunError {
 impl RunError {
     /// An error whose reason is known.
     pub fn new(reason: Reason, message: impl Into<String>) -> Self {
-        Self { code: reason.code(), message: message.into(), reason: Some(reason) }
+        Self { code: reason.code(), message: legible(message.into()), reason: Some(reason) }
     }
 
     /// An error of which only the code is known.
     pub fn of_code(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), reason: None }
+        Self { code, message: legible(message.into()), reason: None }
     }
 
     /// One of the four codes.
@@ -127,6 +127,11 @@ impl RunError {
     pub fn message(&self) -> &str {
         &self.message
     }
+}
+
+/// A message quotes what was read, and not every database can keep all of that: NUL is shown as a sign.
+fn legible(message: String) -> String {
+    if message.contains('\0') { message.replace('\0', "\u{2400}") } else { message }
 }
 
 impl fmt::Display for RunError {
@@ -195,6 +200,14 @@ mod tests {
         for text in ["{}", r#"{"result":null}"#, both, torn, r#"{"result":"matched"}"#] {
             assert!(serde_json::from_str::<Outcome>(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_message_has_no_nul() {
+        let shown = |error: RunError| error.message().to_owned();
+        assert_eq!(shown(RunError::new(Reason::InvalidJob, "a\0b")), "a␀b");
+        assert_eq!(shown(RunError::of_code(ErrorCode::Crashed, "a\0b")), "a␀b");
+        assert_eq!(shown(serde_json::from_str(r#"{"code":"UNKNOWN","message":"a\u0000b"}"#).unwrap()), "a␀b");
     }
 
     #[test]

@@ -23,7 +23,7 @@ const RUNS_FOLDER: &str = "runs";
 pub struct Home {
     /// The store.
     pub store: Place,
-    /// The folder that each run has a folder in.
+    /// The folder that each tenant has a folder in, with one for each of its runs.
     pub runs_dir: PathBuf,
 }
 
@@ -43,6 +43,11 @@ impl Home {
         let runs_dir = std::path::absolute(data_dir.join(RUNS_FOLDER))
             .map_err(|error| Failure::usage(format!("--data-dir {}: {error}", data_dir.display())))?;
         Ok(Self { store, runs_dir })
+    }
+
+    /// Where the runs of a tenant leave their files. A tenant is one store's alone, so that no other store takes them for nobody's and deletes them.
+    pub fn runs_of(&self, tenant_id: TenantId) -> PathBuf {
+        self.runs_dir.join(tenant_id.to_string())
     }
 
     /// Opens the store and makes it if need be, with its tenant and its folder.

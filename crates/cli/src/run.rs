@@ -94,7 +94,8 @@ impl Asker<'_> {
     /// Saves the job, asks for a run of it, and comes back with its end and what it told.
     async fn ask(&self, job: &Job, params: Value, quiet: bool) -> Result<(Record, Story), Failure> {
         let (store, tenant_id, name) = (&self.store, self.tenant_id, who::process());
-        let engine = Arc::new(Local::new(self.home.runs_dir.clone()));
+        let runs_dir = self.home.runs_of(tenant_id);
+        let engine = Arc::new(Local::new(runs_dir.clone()));
         let lease = Settings::default().lease;
         let lost = sweep_once(&engine, store, &name, lease).await?;
         if lost > 0 {
@@ -113,7 +114,7 @@ impl Asker<'_> {
         let station = Station {
             store: Arc::clone(store),
             performer: Child { program: env::current_exe().map_err(Failure::Runtime)? },
-            means: Means { runs_dir: self.home.runs_dir.clone(), memory_bytes: None, threads: None },
+            means: Means { runs_dir, memory_bytes: None, threads: None },
             name,
             lease,
             stopping: Stopping::default(),

@@ -64,17 +64,18 @@ fn start(
     runtime::serve(async {
         // A worker is beside the one server that a SQLite file may have.
         let role = if executor { Role::Server } else { Role::Command };
-        let (store, _) = home.open(role, store_options).await?;
+        let (store, tenant_id) = home.open(role, store_options).await?;
+        let runs_dir = home.runs_of(tenant_id);
         let (store, stopping) = (Arc::new(store), Stopping::default());
         let station = Station {
             store: Arc::clone(&store),
             performer: Child { program },
-            means,
+            means: Means { runs_dir: runs_dir.clone(), ..means },
             name: name.clone(),
             lease: settings.lease,
             stopping: stopping.clone(),
         };
-        let engine = Arc::new(Local::new(home.runs_dir.clone()));
+        let engine = Arc::new(Local::new(runs_dir));
         trueup_control::serve(&engine, station, roles, settings);
         tracing::info!(store = %home.store, name, places = roles.places, executor, "started");
         interrupted.wait().await;

@@ -74,7 +74,7 @@ fn stage<'a>(record: &Record, story: &'a Story, name: Option<&str>) -> Result<&'
 
 /// The file of a stage in the folder of the run's last attempt.
 fn file(home: &Home, record: &Record, stage: &str) -> Result<PathBuf, Failure> {
-    let folder = home.runs_dir.join(record.id().workflow_name());
+    let folder = home.runs_of(record.run.ids.tenant_id).join(record.id().workflow_name());
     let missing = || {
         let what = format!("the breaks of the run {} are not in {}", record.id(), folder.display());
         let hint = "look on the machine that executed it, or name its folder by --data-dir";

@@ -128,7 +128,8 @@ fn the_store_is_in_the_data_directory_unless_said() {
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect::<Vec<_>>()
     };
     assert!(names("data/trueup").contains(&"trueup.db".to_owned()));
-    assert!(names("data/trueup/runs")[0].starts_with("r-"));
+    let tenant = &names("data/trueup/runs")[0];
+    assert!(names(&format!("data/trueup/runs/{tenant}"))[0].starts_with("r-"));
 }
 
 #[test]

@@ -26,9 +26,9 @@ pub(crate) struct Finisher {
 
 impl Finisher {
     /// Starts the task; it ends when nobody can report any more.
-    pub(crate) fn start(store: Arc<Store>, stopping: Stopping) -> Self {
+    pub(crate) fn start(store: Arc<Store>, stopping: &Stopping) -> Self {
         let (reports, asked) = mpsc::channel(TOGETHER_MAX);
-        tokio::spawn(write_all(store, stopping, asked));
+        stopping.spawn(write_all(store, stopping.clone(), asked));
         Self { reports }
     }
 

@@ -64,15 +64,6 @@ fn execute<E: Engine>(
         Leases { executor: own(), batch, misses: Misses::default(), lease, store_was_away: <_>::default() };
     background.start(leases, rhythm);
     let rhythm = Rhythm { interval: Some(retention_interval), on_change: false };
-    let (store, engine, stopping) = (Arc::clone(store), Arc::clone(engine), stopping.clone());
-    let old = Retention { store, engine, stopping, kept_for: retention, batch };
-    let orphans = Orphans {
-        store: Arc::clone(&old.store),
-        engine: Arc::clone(&old.engine),
-        stopping: old.stopping.clone(),
-        kept_for: retention,
-        batch,
-    };
-    background.start(old, rhythm);
-    background.start(orphans, rhythm);
+    background.start(Retention { executor: own(), kept_for: retention, batch }, rhythm);
+    background.start(Orphans { executor: own(), kept_for: retention, batch }, rhythm);
 }

@@ -16,11 +16,15 @@ pub(crate) use retention::{Orphans, Retention};
 
 use trueup_store::{Record, StoreError};
 
-/// Lets a pass go on to the next run when this one went on without it; only a fault of the store ends the pass.
+/// Lets a pass go on to the next run when this one went on without it; only a fault that may pass ends the pass, to be tried again.
 fn settled(record: &Record, looked: Result<bool, StoreError>) -> Result<bool, StoreError> {
     match looked {
         Err(StoreError::Refused(refusal)) => {
             tracing::info!(run_id = %record.id(), %refusal, "the run went on without the sweep");
+            Ok(false)
+        }
+        Err(error) if !error.is_passing() => {
+            tracing::error!(run_id = %record.id(), %error, "the sweep could do nothing for a run");
             Ok(false)
         }
         looked => looked,

@@ -37,7 +37,7 @@ pub(crate) struct Worker<P> {
 impl<P: Perform> Worker<P> {
     pub(crate) fn new(station: Station<P>, places: u32) -> Self {
         let free = Arc::new(Semaphore::new(places as usize));
-        let finisher = Finisher::start(Arc::clone(&station.store), station.stopping.clone());
+        let finisher = Finisher::start(Arc::clone(&station.store), &station.stopping);
         Self {
             station,
             finisher,

@@ -26,7 +26,7 @@ pub(crate) use start::Trigger;
 pub(crate) use submit::{ClaimForScheduling, HandOff, SubmitFailed};
 pub(crate) use sweep::{Expire, Look, Silence, SweepStaleClaims, TakeOver};
 pub(crate) use task::{NotePass, Now};
-pub(crate) use work::{Finish, Heartbeat, Take};
+pub(crate) use work::{Finish, Take};
 
 use std::collections::HashMap;
 

@@ -3,7 +3,9 @@
 mod markdown;
 mod postgres;
 mod schema;
+mod waiting;
 
 pub use markdown::blocks;
 pub use postgres::{Postgres, PostgresError};
 pub use schema::violations;
+pub use waiting::{PATIENCE, until};

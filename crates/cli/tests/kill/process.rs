@@ -5,8 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-/// How long anything may take before a test gives up on it.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
+use trueup_testkit::PATIENCE;
 
 /// A running process, and what it says on standard error.
 pub(crate) struct Process {

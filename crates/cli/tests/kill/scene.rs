@@ -10,10 +10,10 @@ use trueup_events::payload::Mode;
 use trueup_events::{EventType, RunId, TenantId};
 use trueup_lifecycle::{Policy, Status};
 use trueup_store::{JobDocument, NewRun, Options, Place, Record, Role, RunFilter, Store};
-use trueup_testkit::Postgres;
+use trueup_testkit::{Postgres, until};
 use uuid::Uuid;
 
-use crate::process::{PATIENCE, Process};
+use crate::process::Process;
 
 /// Which database a scene is played on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,21 +154,7 @@ impl Scene {
 
     /// Waits until something is true of a run.
     pub(crate) async fn becomes(&self, run_id: RunId, is_so: impl Fn(&Record) -> bool) -> Record {
-        let mut changes = self.store.changes();
-        let reached = async {
-            loop {
-                changes.mark_unchanged();
-                let record = self.run(run_id).await;
-                if is_so(&record) {
-                    return record;
-                }
-                changes.changed().await.unwrap();
-            }
-        };
-        let Ok(record) = tokio::time::timeout(PATIENCE, reached).await else {
-            panic!("the run does not get there: {:#?}", self.run(run_id).await)
-        };
-        record
+        until(self.store.changes(), || self.run(run_id), is_so).await
     }
 
     /// Waits until every run has ended, and checks all that must hold then.

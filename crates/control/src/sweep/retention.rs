@@ -4,17 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trueup_events::RunId;
-use trueup_store::{Store, StoreError};
+use trueup_store::StoreError;
 
 use crate::engine::Engine;
-use crate::stopping::Stopping;
+use crate::executor::Executor;
 use crate::task::{Tally, Task};
 
 /// Forgets runs that ended longer ago than they are kept.
 pub(crate) struct Retention<E> {
-    pub(crate) store: Arc<Store>,
-    pub(crate) engine: Arc<E>,
-    pub(crate) stopping: Stopping,
+    pub(crate) executor: Arc<Executor<E>>,
     pub(crate) kept_for: Duration,
     pub(crate) batch: u32,
 }
@@ -24,12 +22,12 @@ impl<E: Engine> Task for Retention<E> {
 
     async fn pass(&self) -> Result<Tally, StoreError> {
         let mut tally = Tally::default();
-        while !self.stopping.has_begun() {
-            let found = self.store.sweep_finished(millis(self.kept_for), self.batch).await?;
+        while !self.executor.stopping.has_begun() {
+            let found = self.executor.store.sweep_finished(millis(self.kept_for), self.batch).await?;
             let mut deleted = Vec::new();
             for record in &found {
                 let id = record.id();
-                match self.engine.delete(&id.workflow_name()).await {
+                match self.executor.engine.delete(&id.workflow_name()).await {
                     Ok(()) => deleted.push(id),
                     Err(error) => tally.note = Some(format!("{id}: {error}")),
                 }
@@ -37,7 +35,7 @@ impl<E: Engine> Task for Retention<E> {
             tally.seen += found.len() as u64;
             tally.done += deleted.len() as u64;
             let is_last = deleted.len() < self.batch as usize;
-            self.store.forget(deleted).await?;
+            self.executor.store.forget(deleted).await?;
             if is_last {
                 break;
             }
@@ -48,9 +46,7 @@ impl<E: Engine> Task for Retention<E> {
 
 /// Deletes what the engine keeps of runs that nobody remembers.
 pub(crate) struct Orphans<E> {
-    pub(crate) store: Arc<Store>,
-    pub(crate) engine: Arc<E>,
-    pub(crate) stopping: Stopping,
+    pub(crate) executor: Arc<Executor<E>>,
     pub(crate) kept_for: Duration,
     pub(crate) batch: u32,
 }
@@ -61,8 +57,8 @@ impl<E: Engine> Task for Orphans<E> {
     async fn pass(&self) -> Result<Tally, StoreError> {
         let mut tally = Tally::default();
         let mut after: Option<String> = None;
-        while !self.stopping.has_begun() {
-            let kept = match self.engine.list(after.as_deref(), self.batch as usize).await {
+        while !self.executor.stopping.has_begun() {
+            let kept = match self.executor.engine.list(after.as_deref(), self.batch as usize).await {
                 Ok(kept) => kept,
                 Err(error) => return Ok(Tally { note: Some(error.to_string()), ..tally }),
             };
@@ -72,10 +68,10 @@ impl<E: Engine> Task for Orphans<E> {
                 tally.seen += 1;
                 let is_old = record.ended_ms_ago.is_some_and(|age| age > millis(self.kept_for));
                 let Some(run_id) = RunId::of_workflow(&record.name).filter(|_| is_old) else { continue };
-                if self.store.remembers(run_id).await? {
+                if self.executor.store.remembers(run_id).await? {
                     continue;
                 }
-                match self.engine.delete(&record.name).await {
+                match self.executor.engine.delete(&record.name).await {
                     Ok(()) => tally.done += 1,
                     Err(error) => tally.note = Some(format!("{}: {error}", record.name)),
                 }

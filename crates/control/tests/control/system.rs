@@ -15,13 +15,10 @@ use trueup_events::payload::{Mode, StageStarted};
 use trueup_events::{EventType, RunId, TenantId, Time};
 use trueup_lifecycle::{Fact, Policy, Status};
 use trueup_store::{Clock, JobDocument, NewRun, Options, Place, Record, Role, Store};
-use trueup_testkit::Postgres;
+use trueup_testkit::{Postgres, until};
 use uuid::Uuid;
 
 use crate::script::Script;
-
-/// How long anything may take before a test gives up on it.
-const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Does what the job's document says under `does`.
 #[derive(Debug, Clone, Copy)]
@@ -170,21 +167,7 @@ impl System {
 
     /// Waits until something is true of a run.
     pub(crate) async fn becomes(&self, run_id: RunId, is_so: impl Fn(&Record) -> bool) -> Record {
-        let mut changes = self.store.changes();
-        let reached = async {
-            loop {
-                changes.mark_unchanged();
-                let record = self.run(run_id).await;
-                if is_so(&record) {
-                    return record;
-                }
-                changes.changed().await.unwrap();
-            }
-        };
-        let Ok(record) = tokio::time::timeout(PATIENCE, reached).await else {
-            panic!("the run does not get there: {:#?}", self.run(run_id).await)
-        };
-        record
+        until(self.store.changes(), || self.run(run_id), is_so).await
     }
 
     /// Waits until a run has that status.
@@ -192,10 +175,16 @@ impl System {
         self.becomes(run_id, |record| record.run.state.status() == status).await
     }
 
-    /// The types of a run's events, in the order of the log.
+    /// The types of a run's events, in the order of the log; all of them when it has ended.
     pub(crate) async fn told(&self, run_id: RunId) -> Vec<EventType> {
-        let events = self.store.events_of(run_id, 0, 1000).await.unwrap();
-        events.iter().map(|event| event.name.event_type().unwrap()).collect()
+        let has_ended = self.run(run_id).await.run.state.status().is_terminal();
+        let look = async || {
+            let events = self.store.events_of(run_id, 0, 1000).await.unwrap();
+            events.iter().map(|event| event.name.event_type().unwrap()).collect()
+        };
+        // On PostgreSQL the log follows what was committed.
+        let is_whole = |told: &Vec<_>| !has_ended || told.contains(&EventType::ExecutionCompleted);
+        until(self.store.changes(), look, is_whole).await
     }
 
     /// How often an event of that type was told of a run.

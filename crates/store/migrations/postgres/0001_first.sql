@@ -100,7 +100,6 @@ create table trueup.runs (
 
 create index runs_waiting on trueup.runs (tenant_id, queue, number) where state = 'requested';
 create index runs_holding_a_slot on trueup.runs (tenant_id, queue) where state in ('scheduling', 'scheduled', 'running');
-create index runs_due on trueup.runs (state, checked_at_ms, number) where state in ('scheduling', 'scheduled', 'running');
 create index runs_to_take on trueup.runs (number) where state = 'scheduled';
 create index runs_of_a_tenant on trueup.runs (tenant_id, number);
 create index runs_in_a_state on trueup.runs (tenant_id, state, number);
@@ -135,7 +134,9 @@ create table trueup.event_inbox (
 -- The log: what became visible, in that order, without gaps.
 create table trueup.event_positions (
     position bigint primary key check (position > 0),
-    event_id bigint not null unique
+    event_id bigint not null unique,
+    -- Whose it is; SQLite has both in one table, and so in one index.
+    tenant_id text not null
 );
 
 create table trueup.audit (

@@ -7,9 +7,11 @@ create table meta (
     -- The next writer's number in its event ids; 1023 is kept for SQL users.
     next_node integer not null check (next_node between 0 and 1022),
     -- Counts the event ids that SQL users have made.
-    sql_events integer not null
+    sql_events integer not null,
+    -- What the events of SQL users name as their source: the server writes it down, since SQL cannot see its settings.
+    core_source text not null default '/datarecs/core-api'
 ) strict;
-insert into meta values (1, 0, 0);
+insert into meta (only_row, next_node, sql_events) values (1, 0, 0);
 
 create table tenants (
     id text primary key,
@@ -97,7 +99,6 @@ create table runs (
 
 create index runs_waiting on runs (tenant_id, queue, number) where state = 'requested';
 create index runs_holding_a_slot on runs (tenant_id, queue) where (state = 'scheduling' or state = 'scheduled' or state = 'running');
-create index runs_due on runs (state, checked_at_ms, number) where (state = 'scheduling' or state = 'scheduled' or state = 'running');
 create index runs_to_take on runs (number) where state = 'scheduled';
 create index runs_of_a_tenant on runs (tenant_id, number);
 create index runs_in_a_state on runs (tenant_id, state, number);

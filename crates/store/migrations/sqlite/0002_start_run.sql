@@ -42,13 +42,13 @@ create trigger start_run_commits_an_intent instead of insert on start_run begin
     update meta set sql_events = sql_events + 2;
     insert into events (event_id, tenant_id, run_id, type, source, time, data)
     select ((requested_at_ms - 1704067200000) << 22) | (1023 << 12) | ((sql_events - 2) & 4095), tenant_id, id,
-        'run.triggered', '/datarecs/core-api', strftime('%Y-%m-%dT%H:%M:%fZ', requested_at_ms / 1000.0, 'unixepoch'),
+        'run.triggered', core_source, strftime('%Y-%m-%dT%H:%M:%fZ', requested_at_ms / 1000.0, 'unixepoch'),
         json_object('job_id', job_id, 'mode', mode, 'run_id', id, 'tenant_id', tenant_id, 'triggered_by', triggered_by)
     from runs, meta
     where number = (select max(number) from runs);
     insert into events (event_id, tenant_id, run_id, type, source, time, data, causation_id)
     select ((requested_at_ms - 1704067200000) << 22) | (1023 << 12) | ((sql_events - 1) & 4095), tenant_id, id,
-        'execution.requested', '/datarecs/core-api', strftime('%Y-%m-%dT%H:%M:%fZ', requested_at_ms / 1000.0, 'unixepoch'),
+        'execution.requested', core_source, strftime('%Y-%m-%dT%H:%M:%fZ', requested_at_ms / 1000.0, 'unixepoch'),
         json_object('job_id', job_id, 'queue', queue, 'run_id', id, 'tenant_id', tenant_id),
         ((requested_at_ms - 1704067200000) << 22) | (1023 << 12) | ((sql_events - 2) & 4095)
     from runs, meta

@@ -108,7 +108,7 @@ mod tests {
             ("find_overdue", "USING INDEX runs_retried"),
             ("find_to_take", "USING INDEX runs_to_take"),
             ("find_finished", "USING INDEX runs_finished"),
-            ("to_stop", "USING INDEX runs_due"),
+            ("to_stop", "USING INDEX runs_leased"),
             ("waiting", "USING COVERING INDEX runs_waiting"),
             ("runs", "USING INDEX runs_of_a_tenant"),
             ("runs_between", "USING INDEX sqlite_autoindex_runs_1 (id>? AND id<?)"),

@@ -9,7 +9,7 @@ use crate::error::StoreError;
 use crate::record::Record;
 use crate::tx::{Deed, Move, Tx, Verb};
 
-/// Appends what a worker has to tell, and prolongs its lease with that.
+/// Prolongs a worker's lease, and appends what it has to tell.
 pub(crate) struct Tell {
     pub(crate) lease: Lease,
     pub(crate) told: Vec<(Time, Payload)>,

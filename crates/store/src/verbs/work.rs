@@ -1,13 +1,13 @@
 //! The worker's side: taking runs, staying alive, and saying how they ended.
 
-use trueup_lifecycle::{Cancel, Lease, Refusal, Report, Run, Settings};
+use trueup_lifecycle::{Lease, Refusal, Report, Run, Settings};
 
 use super::find::find;
-use super::{Granted, Wish, change_all, change_each, existing, now_ms, refused};
+use super::{Granted, Wish, change_all, change_each, now_ms};
 use crate::context::Context;
 use crate::error::StoreError;
 use crate::record::{self, Taken};
-use crate::tx::{Deed, Move, Search, Tx, Verb};
+use crate::tx::{Deed, Search, Tx, Verb};
 
 pub(crate) struct Take {
     pub(crate) worker: String,
@@ -25,28 +25,6 @@ impl Verb for Take {
         let take = |run: &Run| run.take(&self.worker, now_ms, context.settings());
         let taken = change_each(tx, context, found, deed, now_ms, take).await?;
         Ok(taken.into_iter().map(|(lease, record)| Taken { lease, record }).collect())
-    }
-}
-
-pub(crate) struct Heartbeat {
-    pub(crate) lease: Lease,
-}
-
-impl Verb for Heartbeat {
-    type Output = Option<Cancel>;
-    const DOING: &'static str = "prolonging a lease";
-    const IS_URGENT: bool = true;
-
-    async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<Option<Cancel>, StoreError> {
-        let record = existing(tx, self.lease.run_id()).await?;
-        let now_ms = now_ms(tx, context).await?;
-        let change = record
-            .run
-            .heartbeat(&self.lease, now_ms, context.settings())
-            .map_err(|refusal| refused(refusal, record.id(), self.lease.worker(), context))?;
-        let cancel = change.run.cancel.clone();
-        tx.write(&[Move { before: record.run, after: change.run, note: None }]).await?;
-        Ok(cancel)
     }
 }
 

@@ -77,10 +77,10 @@ async fn every_constraint_refuses() {
             "insert into trueup.events (event_id, tenant_id, run_id, type, source, time, data) select event_id + 9, tenant_id, run_id, 'run.finalised', source, time, data from trueup.events"
                 .to_owned(),
         ),
-        ("event_positions_position_check", "insert into trueup.event_positions values (0, 1)".to_owned()),
+        ("event_positions_position_check", "insert into trueup.event_positions values (0, 1, 't')".to_owned()),
         (
             "event_positions_event_id_key",
-            "insert into trueup.event_positions select 99, event_id from trueup.event_positions limit 1"
+            "insert into trueup.event_positions select 99, event_id, tenant_id from trueup.event_positions limit 1"
                 .to_owned(),
         ),
         ("audit_chain_number_check", "insert into trueup.audit_chain values (0, 99, sha256(''))".to_owned()),

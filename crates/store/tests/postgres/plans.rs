@@ -31,7 +31,7 @@ async fn finding_runs_reads_no_whole_table() {
     let running = owned("running", ", deadline_at_ms, worker", ", 1, 'w'");
     let told = "insert into trueup.events select event_id + 9 + number, 't' || number % 100, run_id, type, source, time, data
         from trueup.events, generate_series(1, 30000) as number where type = 'run.triggered';
-        insert into trueup.event_positions select row_number() over (order by event_id) + 9, event_id from trueup.events
+        insert into trueup.event_positions select row_number() over (order by event_id) + 9, event_id, tenant_id from trueup.events
         where tenant_id like 't%';";
     let fill = [finished, waiting, claimed, pausing, handed_off, retried, running, told.to_owned()].join(" ");
     raw.batch_execute(&format!("{fill} analyze trueup.runs, trueup.events, trueup.event_positions"))

@@ -7,9 +7,7 @@ mod reads;
 mod rows;
 mod schema;
 mod sequencer;
-mod server;
 mod statements;
-mod tls;
 mod tx;
 mod writes;
 
@@ -19,11 +17,11 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
+use trueup_connect::Server;
 
 use self::error::failed;
 use self::pool::{Lent, PATIENCE, Pool};
 use self::sequencer::Sequencer;
-use self::server::Server;
 use self::tx::PgTx;
 use crate::context::{Context, Options};
 use crate::error::StoreError;
@@ -51,7 +49,10 @@ impl Postgres {
     pub(crate) const SCHEMA: i64 = schema::KNOWN;
 
     pub(crate) async fn open(place: &str, role: Role, options: Options) -> Result<Self, StoreError> {
-        let mut server = Server::at(place)?;
+        let mut server = Server::at(place, PATIENCE).map_err(|error| StoreError::Failed {
+            doing: "reading the store's URL",
+            problem: error.to_string(),
+        })?;
         if role == Role::Reader {
             server.only_reads();
         }

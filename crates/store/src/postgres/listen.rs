@@ -7,11 +7,10 @@ use std::time::Duration;
 use futures_util::future::select;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_postgres::{AsyncMessage, Client, Connection, Socket};
+use trueup_connect::{Encrypted, Server};
 
 use super::pool::PATIENCE;
 use super::sequencer::Sequencer;
-use super::server::Server;
-use super::tls::Encrypted;
 
 /// The pause before a connection that was lost early is made again; it doubles while they are.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
@@ -66,7 +65,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_server_that_does_not_answer_is_called_again() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let server = Server::at(&format!("postgres://ann@{}", listener.local_addr().unwrap())).unwrap();
+        let url = format!("postgres://ann@{}", listener.local_addr().unwrap());
+        let server = Server::at(&url, PATIENCE).unwrap();
         let calls = async {
             let mut silent = Vec::new();
             while silent.len() < 3 {

@@ -7,9 +7,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_postgres::{Client, Error};
+use trueup_connect::Server;
 
 use super::error::failed;
-use super::server::Server;
 use super::statements::Statements;
 use crate::error::StoreError;
 

@@ -1,10 +1,10 @@
 //! Brings the schema up to date.
 
 use tokio_postgres::{Client, Error};
+use trueup_connect::Server;
 
 use super::error::failed;
 use super::pool::{PATIENCE, connect};
-use super::server::Server;
 use crate::error::StoreError;
 use crate::place::Role;
 

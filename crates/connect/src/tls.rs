@@ -207,7 +207,7 @@ impl TlsConnect<Socket> for Handshake {
 }
 
 /// An encrypted connection.
-pub(crate) struct Encrypted(client::TlsStream<Socket>);
+pub struct Encrypted(client::TlsStream<Socket>);
 
 impl TlsStream for Encrypted {
     fn channel_binding(&self) -> ChannelBinding {

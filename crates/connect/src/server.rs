@@ -7,21 +7,24 @@ use percent_encoding::percent_decode_str;
 use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::{Client, Config, Connection, Error, Socket};
 
-use super::pool::PATIENCE;
-use super::tls::{Encrypted, Tls, Trust};
-use crate::error::StoreError;
+use crate::tls::{Encrypted, Tls, Trust};
+
+/// A URL that leads nowhere.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct UrlError(String);
 
 /// A server that connections can be made to.
 #[derive(Debug, Clone)]
-pub(crate) struct Server {
+pub struct Server {
     config: Config,
     tls: Tls,
 }
 
 impl Server {
-    /// Reads the URL, and bounds how long the server may be silent.
-    pub(crate) fn at(place: &str) -> Result<Self, StoreError> {
-        let (plain, asked) = Asked::take(place)?;
+    /// Reads a URL, and bounds how long the server may be silent.
+    pub fn at(url: &str, patience: Duration) -> Result<Self, UrlError> {
+        let (plain, asked) = Asked::take(url)?;
         let mut config: Config = plain.parse().map_err(|error: Error| {
             refused(match std::error::Error::source(&error) {
                 Some(cause) => format!("{error}: {cause}"),
@@ -36,28 +39,29 @@ impl Server {
             config.connect_timeout(Duration::from_secs(5));
         }
         if config.get_tcp_user_timeout().is_none() {
-            config.tcp_user_timeout(PATIENCE);
+            config.tcp_user_timeout(patience);
         }
         if config.get_application_name().is_none() {
             config.application_name("trueup");
         }
-        config.keepalives_idle(PATIENCE);
+        config.keepalives_idle(patience);
         Ok(Self { config, tls: Tls::new(trust).map_err(refused)? })
     }
 
     /// Lets no connection write.
-    pub(crate) fn only_reads(&mut self) {
+    pub fn only_reads(&mut self) {
         let options = self.config.get_options().unwrap_or_default().to_owned();
         self.config.options(format!("{options} -c default_transaction_read_only=on"));
     }
 
-    pub(crate) async fn connect(&self) -> Result<(Client, Connection<Socket, Encrypted>), Error> {
+    /// Makes a connection; it moves while its second half is polled.
+    pub async fn connect(&self) -> Result<(Client, Connection<Socket, Encrypted>), Error> {
         self.config.connect(self.tls.clone()).await
     }
 }
 
-fn refused(problem: String) -> StoreError {
-    StoreError::Failed { doing: "reading the store's URL", problem }
+fn refused(problem: impl Into<String>) -> UrlError {
+    UrlError(problem.into())
 }
 
 /// What a URL says about encryption, in the words of libpq, some of which the driver does not know.
@@ -69,7 +73,7 @@ struct Asked {
 
 impl Asked {
     /// Takes it out of a URL.
-    fn take(place: &str) -> Result<(String, Self), StoreError> {
+    fn take(place: &str) -> Result<(String, Self), UrlError> {
         // A password may contain a question mark.
         let host = place.find('@').unwrap_or(0);
         let Some(mark) = place[host..].find('?').map(|at| host + at) else {
@@ -88,7 +92,7 @@ impl Asked {
     }
 
     /// Says whether to encrypt, and whom to trust.
-    fn judge(&self) -> Result<(SslMode, Trust), StoreError> {
+    fn judge(&self) -> Result<(SslMode, Trust), UrlError> {
         let roots = |root: &String| Trust::read(root.as_ref()).map_err(refused);
         let needed = |mode: &str| {
             let problem = format!("sslmode={mode}: sslrootcert has to name a file of certificates to trust");
@@ -107,7 +111,7 @@ impl Asked {
     }
 }
 
-fn decoded(value: &str) -> Result<String, StoreError> {
+fn decoded(value: &str) -> Result<String, UrlError> {
     let decoded = percent_decode_str(value).decode_utf8().map(Cow::into_owned);
     decoded.map_err(|error| refused(format!("{value:?}: {error}")))
 }
@@ -148,7 +152,7 @@ mod tests {
             ("postgres://%2Frun,h/d?sslmode=require", SslMode::Require),
         ];
         for (url, mode) in table {
-            assert_eq!(Server::at(url).unwrap().config.get_ssl_mode(), mode, "{url}");
+            assert_eq!(Server::at(url, Duration::from_secs(1)).unwrap().config.get_ssl_mode(), mode, "{url}");
         }
     }
 }

@@ -54,6 +54,11 @@ impl Server {
         self.config.options(format!("{options} -c default_transaction_read_only=on"));
     }
 
+    /// Asks the server to give up what a client of it is waiting for.
+    pub async fn cancel(&self, client: &Client) -> Result<(), Error> {
+        client.cancel_token().cancel_query(self.tls.clone()).await
+    }
+
     /// Makes a connection; it moves while its second half is polled.
     pub async fn connect(&self) -> Result<(Client, Connection<Socket, Encrypted>), Error> {
         self.config.connect(self.tls.clone()).await

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Why a source cannot be read; it always names the file.
+/// Why a source cannot be read; it names the file or the database.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Nothing is there.
@@ -115,6 +115,19 @@ pub enum Error {
         /// What is wrong there.
         problem: Problem,
     },
+    /// A database refuses.
+    #[error("{place}: {problem}")]
+    Database {
+        /// The database.
+        place: String,
+        /// What kind of refusal it is.
+        kind: Refused,
+        /// What it says.
+        problem: String,
+    },
+    /// Somebody asked it to stop.
+    #[error("stopped")]
+    Stopped,
     /// A Parquet or Arrow file is damaged.
     #[error("{path}: damaged or not supported: {problem}; check that the file was written to its end")]
     Damaged {
@@ -123,6 +136,19 @@ pub enum Error {
         /// What the decoder says.
         problem: String,
     },
+}
+
+/// What a database has against being read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refused {
+    /// Its address makes no sense.
+    Url,
+    /// It is not there, is gone, or lets nobody in.
+    Connection,
+    /// What is asked for is not there.
+    Missing,
+    /// It will not do what it is asked, or fails half-way.
+    Query,
 }
 
 /// What is wrong at one place of a text.

@@ -1,7 +1,7 @@
 //! The bytes of one file, read by position so that threads do not disturb each other.
 
 use std::fs::{self, File};
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -49,8 +49,12 @@ impl Input {
         };
         let mut file = tempfile::tempfile_in(temp_dir).map_err(spooled)?;
         let len = io::copy(reader, &mut file).map_err(spooled)?;
-        file.seek(SeekFrom::Start(0)).map_err(spooled)?;
-        Ok(Self { name: name.to_owned(), place: Place::Spool(Arc::new(file)), len, modified: None })
+        Ok(Self::kept(name, file, len))
+    }
+
+    /// Takes a temporary file without a name that has been written.
+    pub fn kept(name: &str, file: File, len: u64) -> Self {
+        Self { name: name.to_owned(), place: Place::Spool(Arc::new(file)), len, modified: None }
     }
 
     pub fn name(&self) -> &str {

@@ -1,10 +1,11 @@
-//! Turns a source (a file, a directory, a glob, standard input) into Arrow batches.
+//! Turns a source (a file, a directory, a glob, standard input, a query of a database) into Arrow batches.
 //!
 //! A [`Table`] is read in parts, by many threads at once and as often as needed; every scan yields the same parts with the
 //! same rows in the same order. Text formats deliver `Utf8View` columns only, so a numeral stays exactly as it was written.
 
 mod column;
 mod csv;
+mod database;
 mod error;
 mod find;
 mod format;
@@ -12,12 +13,14 @@ mod input;
 mod ipc;
 mod json;
 mod parquet;
+mod postgres;
 mod table;
 mod text;
 
 use std::path::PathBuf;
 
-pub use error::{Error, Problem, catches_panics};
+pub use database::{Database, Engine, Query};
+pub use error::{Error, Problem, Refused, catches_panics};
 pub use format::{Format, UnknownFormat};
 pub use table::{Batches, Part, Scan, Selection, Table};
 

@@ -118,6 +118,13 @@ impl Table {
         Ok(Self { files, schema, bytes })
     }
 
+    /// A table of one source that is no file.
+    pub(crate) fn of(name: &str, source: Box<dyn Source>, bytes: u64) -> Self {
+        let schema = Arc::new(Schema::new(source.fields().to_vec()));
+        let places = (0..source.fields().len()).collect();
+        Self { files: vec![OneFile { name: name.to_owned(), source, places }], schema, bytes }
+    }
+
     /// The columns.
     #[must_use]
     pub fn schema(&self) -> SchemaRef {

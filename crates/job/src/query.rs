@@ -66,6 +66,11 @@ impl Query {
         sql
     }
 
+    /// The SQL before each value, and behind the last.
+    pub fn pieces(&self) -> &[String] {
+        &self.sql
+    }
+
     /// The values to bind, in the order of their placeholders.
     pub fn values(&self) -> &[Value] {
         &self.values

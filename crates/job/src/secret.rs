@@ -126,6 +126,11 @@ fn reference(inside: &str) -> Option<Reference> {
 }
 
 impl Secret {
+    /// Keeps a text that was put together of secrets.
+    pub fn new(text: String) -> Self {
+        Self(text)
+    }
+
     /// The text itself, for whoever opens the connection.
     pub fn expose(&self) -> &str {
         &self.0

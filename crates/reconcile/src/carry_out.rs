@@ -11,7 +11,7 @@ use trueup_events::payload::{
     ComparisonErrored, ComparisonStarted, ExtractionCompleted, ExtractionErrored, ExtractionStarted,
     RowsProcessed, StageCompleted, StageErrored, StageStarted,
 };
-use trueup_job::{Arguments, ConnectionKind, Job};
+use trueup_job::{Arguments, Job, Reference};
 
 use crate::input::{Input, compare};
 use crate::plan::{Comparing, Plan};
@@ -26,6 +26,8 @@ pub struct Work<'a> {
     pub job: &'a Job,
     /// The values of its parameters.
     pub arguments: &'a Arguments,
+    /// Says what a reference to a credential stands for, or what keeps it from being known.
+    pub look_up: &'a dyn Fn(&Reference) -> Result<String, String>,
     /// What the comparisons may use.
     pub limits: &'a Limits,
     /// A folder that gets a file of breaks for each stage, see [`crate::breaks::file`].
@@ -91,7 +93,7 @@ pub fn carry_out(
         tick: work.tick,
         last: Instant::now(),
     };
-    let inputs = telling.open(&plan)?;
+    let inputs = telling.open(&plan, &work.limits.temp_dir)?;
     telling.say(ComparisonStarted { input_source_count: number(inputs.len()) });
     let mut stages = Vec::with_capacity(plan.stages.len());
     for stage in &plan.stages {
@@ -131,7 +133,8 @@ impl Telling<'_> {
         (self.tell)(payload.into());
     }
 
-    fn open(&mut self, plan: &Plan) -> Result<Vec<Input>, Stopped> {
+    fn open(&mut self, plan: &Plan, temp_dir: &Path) -> Result<Vec<Input>, Stopped> {
+        let progress = self.progress;
         let mut inputs = Vec::with_capacity(plan.sources.len());
         for (index, source) in plan.sources.iter().enumerate() {
             if self.progress.is_cancelled() {
@@ -139,17 +142,17 @@ impl Telling<'_> {
             }
             self.say(ExtractionStarted {
                 extraction_index: number(index),
-                connection_type: ConnectionKind::File.name().to_owned(),
+                connection_type: source.kind.name().to_owned(),
                 source_name: Some(source.name.clone()),
             });
-            let opened = Input::open(&source.name, &source.path, &source.options);
+            let opened = source.open(temp_dir, &|| progress.is_cancelled());
             let mut input = opened.map_err(|error| {
-                let error = failure::of_source(&error);
+                let Some(error) = failure::of_source(&error) else { return Stopped::Cancelled };
                 self.say(ExtractionErrored {
                     extraction_index: number(index),
                     error: failure::of_phase(&error),
                 });
-                error
+                Stopped::Failed(error)
             })?;
             input.declared = source.declared.clone();
             inputs.push(input);

@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use trueup_compare::ValueProblem;
 use trueup_events::outcome::{ErrorCode, Reason, RunError};
 use trueup_events::payload::PhaseError;
+use trueup_extract::Refused;
 
 use crate::hint;
 use crate::input::OpenError;
@@ -14,9 +15,12 @@ pub(crate) fn invalid_job(field: &str, what: impl std::fmt::Display) -> RunError
     RunError::new(Reason::InvalidJob, format!("{field}: {what}"))
 }
 
-/// Why a source could not be opened.
-pub(crate) fn of_source(error: &OpenError) -> RunError {
-    RunError::new(reason_of_source(&error.error), message(error, hint::of_source(&error.error)))
+/// Why a source could not be opened; none when somebody called it off.
+pub(crate) fn of_source(error: &OpenError) -> Option<RunError> {
+    if matches!(error.error, trueup_extract::Error::Stopped) {
+        return None;
+    }
+    Some(RunError::new(reason_of_source(&error.error), message(error, hint::of_source(&error.error))))
 }
 
 /// Why the sources could not be compared; none when somebody called it off.
@@ -57,6 +61,12 @@ fn reason_of_source(error: &trueup_extract::Error) -> Reason {
         Error::Missing { .. } | Error::NoMatch { .. } | Error::NoData { .. } => Reason::SourceMissing,
         Error::Read { source, .. } if source.kind() == ErrorKind::NotFound => Reason::SourceMissing,
         Error::Pattern { .. } | Error::Encoding { .. } => Reason::InvalidJob,
+        Error::Database { kind, .. } => match kind {
+            Refused::Url => Reason::InvalidJob,
+            Refused::Connection => Reason::ConnectionFailed,
+            Refused::Missing => Reason::SourceMissing,
+            Refused::Query => Reason::SourceInvalid,
+        },
         // The source is fine; it is our own disk that is not.
         Error::Spool { .. } => Reason::ComparisonFailed,
         Error::UnknownFormat { .. }
@@ -66,6 +76,7 @@ fn reason_of_source(error: &trueup_extract::Error) -> Reason {
         | Error::Empty { .. }
         | Error::Columns { .. }
         | Error::Text { .. }
+        | Error::Stopped
         | Error::Damaged { .. } => Reason::SourceInvalid,
     }
 }

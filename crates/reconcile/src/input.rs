@@ -40,7 +40,15 @@ pub struct Input {
 impl Input {
     /// Opens a source, of which nothing is declared yet.
     pub fn open(name: &str, path: &str, options: &trueup_extract::Options) -> Result<Self, OpenError> {
-        match trueup_extract::open(path, options) {
+        Self::of(name, trueup_extract::open(path, options))
+    }
+
+    /// Takes what was opened under a name.
+    pub(crate) fn of(
+        name: &str,
+        opened: Result<trueup_extract::Table, trueup_extract::Error>,
+    ) -> Result<Self, OpenError> {
+        match opened {
             Ok(table) => {
                 Ok(Self { name: name.to_owned(), declared: Declared::default(), table: SourceTable(table) })
             }

@@ -9,6 +9,7 @@ mod failure;
 mod hint;
 mod input;
 mod plan;
+mod reading;
 mod specification;
 mod summary;
 mod table;

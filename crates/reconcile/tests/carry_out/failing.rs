@@ -111,10 +111,10 @@ fn each_class_of_error() {
       INVALID_JOB: sources.bank.file: only files of this machine are read so far, not s3://
       nothing was told
     {connection: erp, table: gl} connections: {erp: {type: sqlite, path: x.db}}
-      INVALID_JOB: sources.bank.table: only files of this machine are read so far
+      INVALID_JOB: connections.erp.type: sqlite is not read yet; postgres and files are
       nothing was told
     {connection: inbox, file: b.csv}
-      INVALID_JOB: connections.inbox: the job does not define it, and only files of this machine are read so far
+      INVALID_JOB: connections.inbox: the job does not define it
       nothing was told
     {file: b.xlsx, format: excel}
       INVALID_JOB: sources.bank.format: excel is not read yet; csv, tsv, jsonl, parquet and arrow are

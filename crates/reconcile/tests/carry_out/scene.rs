@@ -9,7 +9,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use trueup_compare::{Limits, Progress};
 use trueup_events::Payload;
-use trueup_job::{Job, Moment};
+use trueup_job::{Job, Moment, Reference};
 use trueup_reconcile::{Carried, Stopped, Work, carry_out};
 
 /// Longer than any test.
@@ -22,6 +22,8 @@ const REQUESTED_AT_MS: i64 = 1_768_478_400_000;
 pub struct Scene {
     folder: TempDir,
     pub tick: Duration,
+    /// What `${env:…}` stands for.
+    pub variables: BTreeMap<&'static str, String>,
 }
 
 impl Scene {
@@ -35,7 +37,7 @@ impl Scene {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, content).unwrap();
         }
-        Self { folder, tick: NEVER }
+        Self { folder, tick: NEVER, variables: BTreeMap::new() }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -71,6 +73,13 @@ impl Scene {
         let work = Work {
             job: &job,
             arguments: &arguments,
+            look_up: &|reference| match reference {
+                Reference::Env(name) => {
+                    let value = self.variables.get(name.as_str()).cloned();
+                    value.ok_or_else(|| format!("{reference}: not set"))
+                }
+                Reference::File(path) => fs::read_to_string(path).map_err(|error| error.to_string()),
+            },
             limits: &limits,
             breaks_dir: &self.path("run"),
             breaks_kept: 20,

@@ -1,0 +1,80 @@
+//! What is asked of a database.
+
+use std::path::Path;
+
+use crate::error::{Error, Refused};
+use crate::postgres;
+use crate::table::Table;
+
+/// A database, and how it is read.
+#[derive(Clone, Copy)]
+pub struct Database<'a> {
+    /// What kind it is.
+    pub engine: Engine,
+    /// Where it is, credentials included: it is never shown.
+    pub url: &'a str,
+    /// What stands for it in errors and reports.
+    pub place: &'a str,
+    /// Where rows are kept while they are compared.
+    pub temp_dir: &'a Path,
+    /// Is asked several times a second whether to give up.
+    pub is_stopped: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// The kinds of database that are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    /// PostgreSQL.
+    Postgres,
+}
+
+/// SQL and the values that are bound in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Query {
+    /// The SQL before each value, and behind the last.
+    pub pieces: Vec<String>,
+    /// The values as text, which the database reads as the types it expects in their places.
+    pub values: Vec<String>,
+}
+
+impl Query {
+    /// All of a table, whose name is given in parts: schema and table.
+    #[must_use]
+    pub fn table(name: &[String]) -> Self {
+        let quoted = name.iter().map(|part| format!("\"{}\"", part.replace('"', "\"\"")));
+        Self {
+            pieces: vec![format!("select * from {}", quoted.collect::<Vec<_>>().join("."))],
+            values: Vec::new(),
+        }
+    }
+
+    /// The SQL with a placeholder for each value, numbered from 1.
+    pub(crate) fn sql(&self, placeholder: impl Fn(usize) -> String) -> String {
+        let mut sql = String::new();
+        for (number, piece) in self.pieces.iter().enumerate() {
+            if number > 0 {
+                sql.push_str(&placeholder(number));
+            }
+            sql.push_str(piece);
+        }
+        // It becomes a part of another statement.
+        sql.trim_end().trim_end_matches(';').to_owned()
+    }
+}
+
+impl Database<'_> {
+    /// Reads all that a query delivers, which is kept on disk: a table is scanned more than once, and a query gives its
+    /// rows in another order each time.
+    ///
+    /// # Errors
+    /// When the database cannot be reached, refuses the query, or fails half-way.
+    pub fn query(&self, query: &Query) -> Result<Table, Error> {
+        match self.engine {
+            Engine::Postgres => postgres::read(self, query),
+        }
+    }
+
+    pub(crate) fn refused(&self, kind: Refused, problem: String) -> Error {
+        Error::Database { place: self.place.to_owned(), kind, problem }
+    }
+}

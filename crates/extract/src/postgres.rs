@@ -1,0 +1,173 @@
+//! PostgreSQL through binary `COPY`: what a query delivers is kept on disk as it comes, and decoded by whoever scans it.
+
+mod cell;
+mod copy;
+mod numeric;
+
+use std::pin::pin;
+use std::time::Duration;
+
+use futures_util::TryStreamExt;
+use futures_util::future::{Either, select};
+use tokio::time::{sleep, timeout};
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::Type;
+use tokio_postgres::{Client, Statement};
+use trueup_connect::Server;
+
+use self::cell::Cell;
+use self::copy::{CopyFile, Spool};
+use crate::database::{Database, Query};
+use crate::error::{Error, Refused};
+use crate::table::Table;
+
+/// How long the server may be silent while a connection is made or lost.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How often it is asked whether to go on while nothing comes.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// How long it may take to tell the server that nobody listens any more.
+const FAREWELL: Duration = Duration::from_millis(500);
+
+/// What text forms depend on is the same whatever the server is set to, and nothing can be written.
+const BEGIN: &str = "begin isolation level repeatable read, read only;
+    set local timezone = 'UTC'; set local datestyle = 'ISO, YMD'; set local intervalstyle = 'iso_8601';
+    set local bytea_output = 'hex'; set local extra_float_digits = 1";
+
+/// Reads all that a query delivers.
+pub(crate) fn read(database: &Database<'_>, query: &Query) -> Result<Table, Error> {
+    let mut server = Server::at(database.url, PATIENCE)
+        .map_err(|error| database.refused(Refused::Url, error.to_string()))?;
+    server.only_reads();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| database.refused(Refused::Connection, error.to_string()))?;
+    runtime.block_on(read_from(&server, database, query))
+}
+
+async fn read_from(server: &Server, database: &Database<'_>, query: &Query) -> Result<Table, Error> {
+    let connecting = async {
+        match timeout(PATIENCE, server.connect()).await {
+            Ok(connected) => connected.map_err(|error| refused(database, &error)),
+            Err(late) => Err(database.refused(Refused::Connection, late.to_string())),
+        }
+    };
+    let (client, connection) = unless_stopped(database, connecting).await??;
+    // It ends with the client.
+    let driver = tokio::spawn(connection);
+    let read = unless_stopped(database, copy(&client, database, query)).await;
+    if read.is_err() {
+        // The server may be sorting for minutes before it would notice that nobody listens; whether it hears this or not, it has been left.
+        drop(timeout(FAREWELL, server.cancel(&client)).await);
+        driver.abort();
+    }
+    read?
+}
+
+/// Waits for something as long as somebody wants it.
+async fn unless_stopped<T>(database: &Database<'_>, doing: impl Future<Output = T>) -> Result<T, Error> {
+    let mut doing = pin!(doing);
+    loop {
+        match select(doing.as_mut(), pin!(sleep(LOOK))).await {
+            Either::Left((done, _)) => return Ok(done),
+            Either::Right(_) if (database.is_stopped)() => return Err(Error::Stopped),
+            Either::Right(_) => {}
+        }
+    }
+}
+
+async fn copy(client: &Client, database: &Database<'_>, query: &Query) -> Result<Table, Error> {
+    let refused = |error| refused(database, &error);
+    client.batch_execute(BEGIN).await.map_err(refused)?;
+    // The query as it was written: what is wrong with it is told in its own terms.
+    let asked = client.prepare(&query.sql(|number| format!("${number}"))).await.map_err(refused)?;
+    let columns = columns(&asked).map_err(|problem| database.refused(Refused::Query, problem))?;
+    for (number, value) in (1..).zip(&query.values) {
+        let set = "select set_config($1, $2, true)";
+        client.execute(set, &[&setting(number), value]).await.map_err(refused)?;
+    }
+    let statement = copy_statement(&asked, &columns, query);
+    let mut rows = pin!(client.copy_out(&statement).await.map_err(refused)?);
+    let mut spool = Spool::new(database, columns)?;
+    while let Some(bytes) = rows.try_next().await.map_err(refused)? {
+        spool.take(&bytes)?;
+    }
+    let (file, bytes) = spool.finish()?;
+    Ok(Table::of(database.place, Box::new(CopyFile::new(file)), bytes))
+}
+
+/// A column by its name, as it is decoded; what only the server understands comes as the text it makes of it.
+struct Column {
+    name: String,
+    cell: Cell,
+    is_cast: bool,
+}
+
+fn columns(asked: &Statement) -> Result<Vec<Column>, String> {
+    let mut columns: Vec<Column> = Vec::new();
+    for column in asked.columns() {
+        let name = column.name().to_owned();
+        if columns.iter().any(|known| known.name == name) {
+            return Err(format!("two columns are called {name:?}; name one of them with `as`"));
+        }
+        let cell = Cell::of(column.type_());
+        columns.push(Column { name, cell: cell.unwrap_or(Cell::Text), is_cast: cell.is_none() });
+    }
+    if columns.is_empty() {
+        return Err("it delivers no columns; a source is a SELECT".to_owned());
+    }
+    Ok(columns)
+}
+
+/// `COPY` takes no parameters, so that values are bound into settings of the transaction, and read from there as the
+/// types that the server has inferred for them.
+fn copy_statement(asked: &Statement, columns: &[Column], query: &Query) -> String {
+    let bound = |number: usize| {
+        let kind = asked.params().get(number - 1).unwrap_or(&Type::TEXT);
+        let kind = format!("{}.{}", quoted(kind.schema()), quoted(kind.name()));
+        format!("cast(current_setting('{}') as {kind})", setting(number))
+    };
+    let selected = columns.iter().map(|Column { name, is_cast, .. }| {
+        let name = quoted(name);
+        if *is_cast { format!("{name}::text as {name}") } else { name }
+    });
+    let selected = selected.collect::<Vec<_>>().join(", ");
+    // A line of its own, for a query may end in a comment.
+    format!("copy (select {selected} from (\n{}\n) as source) to stdout (format binary)", query.sql(bound))
+}
+
+fn setting(number: usize) -> String {
+    format!("trueup.value_{number}")
+}
+
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// What the server, or the way to it, has against it, in its own words.
+fn refused(database: &Database<'_>, error: &tokio_postgres::Error) -> Error {
+    let Some(told) = error.as_db_error() else {
+        let cause = std::error::Error::source(error);
+        let problem = cause.map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"));
+        return database.refused(Refused::Connection, problem);
+    };
+    let more = [told.detail(), told.hint()].into_iter().flatten();
+    let problem = more.fold(told.message().to_owned(), |words, more| format!("{words}; {more}"));
+    let code = told.code();
+    let missing = [
+        SqlState::UNDEFINED_TABLE,
+        SqlState::UNDEFINED_COLUMN,
+        SqlState::UNDEFINED_FUNCTION,
+        SqlState::INVALID_SCHEMA_NAME,
+        SqlState::INVALID_CATALOG_NAME,
+    ];
+    // Classes of appendix A of the manual: the connection, who asks, resources, and operators who step in.
+    let away = ["08", "28", "53", "57P"];
+    let kind = if missing.contains(code) {
+        Refused::Missing
+    } else if away.iter().any(|class| code.code().starts_with(class)) {
+        Refused::Connection
+    } else {
+        Refused::Query
+    };
+    database.refused(kind, problem)
+}

@@ -1,0 +1,4 @@
+//! Databases: what their values are read as, and what is refused, on real servers.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod postgres;

@@ -1,0 +1,210 @@
+//! How a source is read, with the values of a run.
+
+use std::path::Path;
+
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use trueup_events::outcome::RunError;
+use trueup_extract::{Database, Empty, Engine, Format, Options, Query};
+use trueup_job::{
+    Connection, ConnectionKind, FileFormat, FileOptions, Job, PathTemplate, QueryTemplate, Rows, Secret,
+    Setting, Source, path_under,
+};
+
+use crate::carry_out::Work;
+use crate::failure::invalid_job;
+use crate::input::{Declared, Input, OpenError};
+
+/// How a source is read.
+pub(crate) struct Reading {
+    pub(crate) name: String,
+    pub(crate) kind: ConnectionKind,
+    pub(crate) origin: Origin,
+    pub(crate) declared: Declared,
+}
+
+/// Where rows come from.
+pub(crate) enum Origin {
+    Files {
+        path: String,
+        options: Options,
+    },
+    Database {
+        engine: Engine,
+        url: Secret,
+        /// The name of the connection.
+        place: String,
+        query: Query,
+    },
+}
+
+impl Reading {
+    pub(crate) fn of(work: &Work<'_>, source: &Source) -> Result<Self, RunError> {
+        let field = |name: &str| format!("sources.{}.{name}", source.name);
+        if source.filter.is_some() {
+            return Err(invalid_job(&field("filter"), "filters are not applied yet; leave it out"));
+        }
+        if !source.casts.is_empty() {
+            return Err(invalid_job(
+                &field("casts"),
+                "casts are not applied yet; types are detected without them",
+            ));
+        }
+        let (kind, origin) = match &source.rows {
+            Rows::Query { connection, query } => database(
+                work,
+                connection,
+                bound(work, query).map_err(|error| invalid_job(&field("query"), error))?,
+            )?,
+            Rows::Table { connection, table } => database(work, connection, Query::table(table))?,
+            Rows::Files { connection, path, options: given } => {
+                let path = file(work, &field("file"), connection.as_deref(), path)?;
+                let options = options(work, source, given)?;
+                (ConnectionKind::File, Origin::Files { path, options })
+            }
+        };
+        let declared = Declared {
+            renames: source.columns.clone(),
+            timezone: source.timezone.map(|zone| zone.to_string()),
+            date_formats: source.date_formats.clone(),
+        };
+        Ok(Self { name: source.name.clone(), kind, origin, declared })
+    }
+
+    /// Opens it, which for a database is to read all of it, until somebody calls it off.
+    pub(crate) fn open(
+        &self,
+        temp_dir: &Path,
+        is_stopped: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Input, OpenError> {
+        let opened = match &self.origin {
+            Origin::Files { path, options } => trueup_extract::open(path, options),
+            Origin::Database { engine, url, place, query } => {
+                Database { engine: *engine, url: url.expose(), place, temp_dir, is_stopped }.query(query)
+            }
+        };
+        Input::of(&self.name, opened)
+    }
+}
+
+fn bound(work: &Work<'_>, query: &QueryTemplate) -> Result<Query, trueup_job::TemplateError> {
+    let bound = query.bind(work.arguments)?;
+    let values = bound.values().iter().map(ToString::to_string).collect();
+    Ok(Query { pieces: bound.pieces().to_vec(), values })
+}
+
+fn database(work: &Work<'_>, name: &str, query: Query) -> Result<(ConnectionKind, Origin), RunError> {
+    let connection = connection(work.job, name)?;
+    let engine = match connection.kind {
+        ConnectionKind::Postgres => Engine::Postgres,
+        kind => {
+            let problem = format!("{kind} is not read yet; postgres and files are");
+            return Err(invalid_job(&format!("connections.{name}.type"), problem));
+        }
+    };
+    let url = url(work, name, connection)?;
+    Ok((connection.kind, Origin::Database { engine, url, place: name.to_owned(), query }))
+}
+
+fn connection<'a>(job: &'a Job, name: &str) -> Result<&'a Connection, RunError> {
+    let undefined = || invalid_job(&format!("connections.{name}"), "the job does not define it");
+    job.connections.get(name).ok_or_else(undefined)
+}
+
+/// The address of a database with its credentials, as it is or from its parts.
+fn url(work: &Work<'_>, name: &str, connection: &Connection) -> Result<Secret, RunError> {
+    let part = |part: &str| match connection.setting(part) {
+        None => Ok(None),
+        Some(setting) => resolved(work, &format!("connections.{name}.{part}"), setting).map(Some),
+    };
+    if let Some(url) = part("url")? {
+        return Ok(url);
+    }
+    let escaped = |secret: &Secret| utf8_percent_encode(secret.expose(), NON_ALPHANUMERIC).to_string();
+    let mut url = "postgres://".to_owned();
+    let with = |before: &str, secret: Option<Secret>| {
+        secret.map_or_else(String::new, |secret| format!("{before}{}", escaped(&secret)))
+    };
+    url += &with("", part("user")?);
+    url += &with(":", part("password")?);
+    url += &with("@", part("host")?);
+    url += &with(":", part("port")?);
+    url += &with("/", part("database")?);
+    Ok(Secret::new(url))
+}
+
+fn resolved(work: &Work<'_>, field: &str, setting: &Setting) -> Result<Secret, RunError> {
+    setting.resolve(work.look_up).map_err(|problem| invalid_job(field, problem))
+}
+
+fn file(
+    work: &Work<'_>,
+    field: &str,
+    connection_name: Option<&str>,
+    path: &PathTemplate,
+) -> Result<String, RunError> {
+    if let Some(scheme) = path.scheme() {
+        return Err(invalid_job(
+            field,
+            format!("only files of this machine are read so far, not {scheme}://"),
+        ));
+    }
+    let filled = path.fill(work.arguments).map_err(|error| invalid_job(field, error))?;
+    let Some(name) = connection_name else { return Ok(filled) };
+    let field = format!("connections.{name}");
+    let connection = connection(work.job, name)?;
+    let directory = connection.setting("path").filter(|_| connection.kind == ConnectionKind::File);
+    let Some(directory) = directory else {
+        return Err(invalid_job(
+            &field,
+            format!("only files of this machine are read so far, not {}", connection.kind),
+        ));
+    };
+    let directory = resolved(work, &format!("{field}.path"), directory)?;
+    Ok(path_under(directory.expose(), &filled))
+}
+
+fn options(work: &Work<'_>, source: &Source, options: &FileOptions) -> Result<Options, RunError> {
+    let field = |name: &str| format!("sources.{}.{name}", source.name);
+    let FileOptions { decimal_separator, thousands_separator, sheet, .. } = options;
+    let unread = [
+        ("decimal_separator", decimal_separator.is_some_and(|separator| separator != '.')),
+        ("thousands_separator", thousands_separator.is_some()),
+        ("sheet", sheet.is_some()),
+    ];
+    if let Some((name, _)) = unread.iter().find(|(_, given)| *given) {
+        return Err(invalid_job(&field(name), "this is not read yet; leave it out"));
+    }
+    let byte = |name: &str, given: Option<char>| match given.map(u8::try_from) {
+        None => Ok(None),
+        Some(Ok(byte)) if byte.is_ascii() => Ok(Some(byte)),
+        Some(_) => Err(invalid_job(&field(name), "only an ASCII character is read")),
+    };
+    let format = match options.format {
+        None => None,
+        Some(FileFormat::Csv) => Some(Format::Csv),
+        Some(FileFormat::Tsv) => Some(Format::Tsv),
+        Some(FileFormat::JsonLines) => Some(Format::JsonLines),
+        Some(FileFormat::Parquet) => Some(Format::Parquet),
+        Some(FileFormat::Arrow) => Some(Format::Arrow),
+        Some(FileFormat::Excel) => {
+            return Err(invalid_job(
+                &field("format"),
+                "excel is not read yet; csv, tsv, jsonl, parquet and arrow are",
+            ));
+        }
+    };
+    Ok(Options {
+        format,
+        delimiter: byte("delimiter", options.delimiter)?,
+        quote: byte("quote", options.quote)?,
+        header: options.no_header.then_some(false),
+        encoding: options.encoding.clone(),
+        empty: match options.empty {
+            None | Some(trueup_job::Empty::Quoted) => Empty::Quoted,
+            Some(trueup_job::Empty::Null) => Empty::Null,
+            Some(trueup_job::Empty::Text) => Empty::Text,
+        },
+        threads: work.limits.threads,
+        ..Options::new(&work.limits.temp_dir)
+    })
+}

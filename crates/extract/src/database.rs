@@ -1,10 +1,11 @@
 //! What is asked of a database.
 
+use std::io;
 use std::path::Path;
 
 use crate::error::{Error, Refused};
-use crate::postgres;
 use crate::table::Table;
+use crate::{postgres, sqlite};
 
 /// A database, and how it is read.
 #[derive(Clone, Copy)]
@@ -26,6 +27,8 @@ pub struct Database<'a> {
 pub enum Engine {
     /// PostgreSQL.
     Postgres,
+    /// A SQLite file, whose path is the URL.
+    Sqlite,
 }
 
 /// SQL and the values that are bound in it.
@@ -33,8 +36,31 @@ pub enum Engine {
 pub struct Query {
     /// The SQL before each value, and behind the last.
     pub pieces: Vec<String>,
-    /// The values as text, which the database reads as the types it expects in their places.
-    pub values: Vec<String>,
+    /// The values, which the database reads as the types it expects in their places.
+    pub values: Vec<Value>,
+}
+
+/// A value to bind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Value {
+    /// A whole number.
+    Integer(i64),
+    /// A numeral.
+    Decimal(String),
+    /// True or false.
+    Boolean(bool),
+    /// Text, or a date or time as ISO 8601 writes it.
+    Text(String),
+}
+
+impl std::fmt::Display for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Integer(number) => number.fmt(f),
+            Self::Boolean(flag) => flag.fmt(f),
+            Self::Decimal(text) | Self::Text(text) => f.write_str(text),
+        }
+    }
 }
 
 impl Query {
@@ -71,7 +97,13 @@ impl Database<'_> {
     pub fn query(&self, query: &Query) -> Result<Table, Error> {
         match self.engine {
             Engine::Postgres => postgres::read(self, query),
+            Engine::Sqlite => sqlite::read(self, query),
         }
+    }
+
+    pub(crate) fn unkept(&self, source: io::Error) -> Error {
+        let directory = self.temp_dir.display().to_string();
+        Error::Spool { path: self.place.to_owned(), directory, source }
     }
 
     pub(crate) fn refused(&self, kind: Refused, problem: String) -> Error {

@@ -48,6 +48,12 @@ impl IpcFile {
         let fields = contents.schema.fields().iter().map(nullable).collect();
         Ok(Self { input, contents, fields })
     }
+
+    /// Says that what was read into it came from somewhere else.
+    pub fn described_as(mut self, kind: &'static str) -> Self {
+        self.contents.kind = kind;
+        self
+    }
 }
 
 impl Source for IpcFile {

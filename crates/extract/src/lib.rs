@@ -14,12 +14,13 @@ mod ipc;
 mod json;
 mod parquet;
 mod postgres;
+mod sqlite;
 mod table;
 mod text;
 
 use std::path::PathBuf;
 
-pub use database::{Database, Engine, Query};
+pub use database::{Database, Engine, Query, Value};
 pub use error::{Error, Problem, Refused, catches_panics};
 pub use format::{Format, UnknownFormat};
 pub use table::{Batches, Part, Scan, Selection, Table};

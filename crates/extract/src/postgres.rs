@@ -83,7 +83,7 @@ async fn copy(client: &Client, database: &Database<'_>, query: &Query) -> Result
     let columns = columns(&asked).map_err(|problem| database.refused(Refused::Query, problem))?;
     for (number, value) in (1..).zip(&query.values) {
         let set = "select set_config($1, $2, true)";
-        client.execute(set, &[&setting(number), value]).await.map_err(refused)?;
+        client.execute(set, &[&setting(number), &value.to_string()]).await.map_err(refused)?;
     }
     let statement = copy_statement(&asked, &columns, query);
     let mut rows = pin!(client.copy_out(&statement).await.map_err(refused)?);

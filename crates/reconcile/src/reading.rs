@@ -7,7 +7,7 @@ use trueup_events::outcome::RunError;
 use trueup_extract::{Database, Empty, Engine, Format, Options, Query};
 use trueup_job::{
     Connection, ConnectionKind, FileFormat, FileOptions, Job, PathTemplate, QueryTemplate, Rows, Secret,
-    Setting, Source, path_under,
+    Setting, Source, Value, path_under,
 };
 
 use crate::carry_out::Work;
@@ -88,16 +88,22 @@ impl Reading {
 
 fn bound(work: &Work<'_>, query: &QueryTemplate) -> Result<Query, trueup_job::TemplateError> {
     let bound = query.bind(work.arguments)?;
-    let values = bound.values().iter().map(ToString::to_string).collect();
-    Ok(Query { pieces: bound.pieces().to_vec(), values })
+    let value = |value: &Value| match value {
+        Value::Integer(number) => trueup_extract::Value::Integer(*number),
+        Value::Boolean(flag) => trueup_extract::Value::Boolean(*flag),
+        Value::Decimal(decimal) => trueup_extract::Value::Decimal(decimal.to_string()),
+        other => trueup_extract::Value::Text(other.to_string()),
+    };
+    Ok(Query { pieces: bound.pieces().to_vec(), values: bound.values().iter().map(value).collect() })
 }
 
 fn database(work: &Work<'_>, name: &str, query: Query) -> Result<(ConnectionKind, Origin), RunError> {
     let connection = connection(work.job, name)?;
     let engine = match connection.kind {
         ConnectionKind::Postgres => Engine::Postgres,
+        ConnectionKind::Sqlite => Engine::Sqlite,
         kind => {
-            let problem = format!("{kind} is not read yet; postgres and files are");
+            let problem = format!("{kind} is not read yet; postgres, sqlite and files are");
             return Err(invalid_job(&format!("connections.{name}.type"), problem));
         }
     };
@@ -116,7 +122,8 @@ fn url(work: &Work<'_>, name: &str, connection: &Connection) -> Result<Secret, R
         None => Ok(None),
         Some(setting) => resolved(work, &format!("connections.{name}.{part}"), setting).map(Some),
     };
-    if let Some(url) = part("url")? {
+    // Of a file, the path is all there is.
+    if let Some(url) = part("path")?.or(part("url")?) {
         return Ok(url);
     }
     let escaped = |secret: &Secret| utf8_percent_encode(secret.expose(), NON_ALPHANUMERIC).to_string();

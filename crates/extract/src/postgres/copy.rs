@@ -1,7 +1,7 @@
 //! The stream of a binary `COPY`, kept in a file that is cut into parts between rows.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::Write;
 
 use arrow_array::{BooleanArray, RecordBatch, RecordBatchOptions};
 use arrow_schema::{ArrowError, Field};
@@ -51,7 +51,7 @@ struct Stretch {
 
 impl<'a> Spool<'a> {
     pub(super) fn new(database: &'a Database<'a>, columns: Vec<Column>) -> Result<Self, Error> {
-        let file = tempfile::tempfile_in(database.temp_dir).map_err(|source| unkept(database, source))?;
+        let file = tempfile::tempfile_in(database.temp_dir).map_err(|source| database.unkept(source))?;
         Ok(Self {
             database,
             file,
@@ -105,7 +105,7 @@ impl<'a> Spool<'a> {
 
     fn write(&mut self) -> Result<(), Error> {
         let part = &self.pending[..self.whole];
-        self.file.write_all(part).map_err(|source| unkept(self.database, source))?;
+        self.file.write_all(part).map_err(|source| self.database.unkept(source))?;
         self.parts.push(Stretch { at: self.written, len: part.len() as u64, rows: self.rows });
         self.written += part.len() as u64;
         self.pending.drain(..self.whole);
@@ -128,11 +128,6 @@ impl<'a> Spool<'a> {
     fn malformed(&self) -> Error {
         self.database.refused(Refused::Connection, "what it sent is not what was asked for".to_owned())
     }
-}
-
-fn unkept(database: &Database<'_>, source: io::Error) -> Error {
-    let directory = database.temp_dir.display().to_string();
-    Error::Spool { path: database.place.to_owned(), directory, source }
 }
 
 /// One row of the stream.

@@ -1,4 +1,6 @@
-//! Databases: what their values are read as, and what is refused, on real servers.
+//! Databases: what their values are read as, and what is refused, on real servers and files.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod asking;
 mod postgres;
+mod sqlite;

@@ -6,9 +6,10 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow_buffer::BooleanBuffer;
-use arrow_cast::display::array_value_to_string;
-use trueup_extract::{Database, Engine, Error, Query, Refused, Selection, Table};
+use trueup_extract::{Engine, Error, Query, Refused, Table, Value};
 use trueup_testkit::Postgres;
+
+use crate::asking::{ask, sql, values};
 
 /// A database that nothing is written to.
 fn url() -> &'static str {
@@ -17,34 +18,11 @@ fn url() -> &'static str {
 }
 
 fn query(url: &str, query: &Query, is_stopped: &(dyn Fn() -> bool + Sync)) -> Result<Table, Error> {
-    let temp_dir = std::env::temp_dir();
-    let database = Database { engine: Engine::Postgres, url, place: "erp", temp_dir: &temp_dir, is_stopped };
-    database.query(query)
-}
-
-fn sql(text: &str) -> Query {
-    Query { pieces: vec![text.to_owned()], values: Vec::new() }
+    ask(Engine::Postgres, url, query, is_stopped)
 }
 
 fn read(text: &str) -> Result<Table, Error> {
     query(url(), &sql(text), &|| false)
-}
-
-/// The values of every row, or of the chosen ones.
-fn values(table: &Table, only: Option<&Selection>) -> Result<Vec<Vec<String>>, Error> {
-    let columns: Vec<usize> = (0..table.schema().fields().len()).collect();
-    let scan = table.scan(&columns, only)?;
-    let mut rows = Vec::new();
-    while let Some(part) = scan.next_part()? {
-        for batch in part.batches {
-            let batch = batch?;
-            for row in 0..batch.num_rows() {
-                let value = |column| array_value_to_string(column, row).unwrap();
-                rows.push(batch.columns().iter().map(|column| value(column)).collect());
-            }
-        }
-    }
-    Ok(rows)
 }
 
 #[test]
@@ -113,14 +91,14 @@ fn every_type_is_exact() {
     array[1, null, 3] is Utf8View: ‹{1,NULL,3}›
     '1 day 2 hours'::interval is Utf8View: ‹P1DT2H›
     '10.0.0.1/8'::inet is Utf8View: ‹10.0.0.1/8›
-    null::text is Utf8View: ‹›
+    null::text is Utf8View: ‹NULL›
     "#);
 }
 
 #[test]
 fn a_column_has_the_scale_of_its_longest_value() {
     let table = read("select v from (values (1.5), (-20.125), (0), (null)) as t (v)").unwrap();
-    assert_eq!(values(&table, None).unwrap(), [["1.500"], ["-20.125"], ["0.000"], [""]]);
+    assert_eq!(values(&table, None).unwrap(), [["1.500"], ["-20.125"], ["0.000"], ["NULL"]]);
 }
 
 #[test]
@@ -133,7 +111,11 @@ fn values_are_bound_as_what_is_expected_in_their_place() {
     ];
     let asked = Query {
         pieces: pieces.map(str::to_owned).to_vec(),
-        values: ["7", "2026-01-31", "x'); drop table t; --"].map(str::to_owned).to_vec(),
+        values: vec![
+            Value::Integer(7),
+            Value::Text("2026-01-31".to_owned()),
+            Value::Text("x'); drop table t; --".to_owned()),
+        ],
     };
     let table = query(url(), &asked, &|| false).unwrap();
     assert_eq!(values(&table, None).unwrap(), [["7"]]);

@@ -78,3 +78,32 @@ fn an_address_may_be_given_in_parts() {
     let (_, outcome) = scene.carry_out(&job, &[("day", "2026-01-13")]);
     assert_eq!(outcome.unwrap().verdict, Verdict::Matched);
 }
+
+#[test]
+fn two_databases_of_different_kinds_agree() {
+    let scene = scene("");
+    let made = "create table orders (id integer, total numeric, placed text);
+        insert into orders values (1, 10.5, '2026-01-31'), (2, 20, '2026-02-01')";
+    rusqlite::Connection::open(scene.path("orders.db")).unwrap().execute_batch(made).unwrap();
+    let job = |second: &str| {
+        format!(
+            "name: cut-over
+connections: {{old: {{type: sqlite, path: orders.db}}, new: {{type: postgres, url: '${{env:ERP_URL}}'}}}}
+sources:
+  old: {{connection: old, table: orders}}
+  new: {{connection: new, query: \"select * from (values (1::int8, 10.50, date '2026-01-31'), {second}) as t (id, total, placed)\"}}
+key: [id]
+"
+        )
+    };
+    let table = [
+        ("(2, 20, '2026-02-01')", Verdict::Matched),
+        ("(2, 20.01, '2026-02-01')", Verdict::Unmatched),
+        ("(2, 20, '2026-02-02')", Verdict::Unmatched),
+        ("(3, 20, '2026-02-01')", Verdict::Unmatched),
+    ];
+    for (second, verdict) in table {
+        let (_, outcome) = scene.carry_out(&job(second), &[]);
+        assert_eq!(outcome.unwrap().verdict, verdict, "{second}");
+    }
+}

@@ -1,0 +1,192 @@
+//! SQLite files: a query is looked at once for what its values are, and read once more into columns of that.
+
+mod column;
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+use arrow_array::RecordBatch;
+use arrow_ipc::writer::FileWriter;
+use arrow_schema::{ArrowError, Field, Schema};
+use rusqlite::types::ToSqlOutput;
+use rusqlite::{Connection, ErrorCode, OpenFlags, Row, Statement, ToSql, params_from_iter};
+
+use self::column::{Column, Seen};
+use crate::database::{Database, Query, Value};
+use crate::error::{Error, Refused};
+use crate::input::Input;
+use crate::ipc::IpcFile;
+use crate::table::Table;
+
+/// How long another process may keep the file locked.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How often it is asked whether to go on.
+const LOOK: Duration = Duration::from_millis(100);
+/// How many rows make a part.
+const PART_ROWS: usize = 8192;
+
+/// Reads all that a query delivers.
+pub(crate) fn read(database: &Database<'_>, query: &Query) -> Result<Table, Error> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(database.url, flags)
+        .and_then(|connection| connection.busy_timeout(PATIENCE).map(|()| connection))
+        .map_err(|error| refused(database, &error))?;
+    let handle = connection.get_interrupt_handle();
+    thread::scope(|scope| {
+        let (done, ended) = channel::<()>();
+        scope.spawn(move || {
+            while ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+                if (database.is_stopped)() {
+                    handle.interrupt();
+                }
+            }
+        });
+        let read = read_from(&connection, database, query);
+        drop(done);
+        if read.is_err() && (database.is_stopped)() { Err(Error::Stopped) } else { read }
+    })
+}
+
+fn read_from(connection: &Connection, database: &Database<'_>, query: &Query) -> Result<Table, Error> {
+    let refused = |error| refused(database, &error);
+    // Both readings see the same moment of the file.
+    connection.execute_batch("begin").map_err(refused)?;
+    let mut statement = connection.prepare(&query.sql(|number| format!("?{number}"))).map_err(refused)?;
+    let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
+    check(&statement, &names).map_err(|problem| database.refused(Refused::Query, problem))?;
+    let mut seen = vec![Seen::default(); names.len()];
+    each_row(
+        &mut statement,
+        query,
+        |row| {
+            for (at, seen) in seen.iter_mut().enumerate() {
+                seen.look_at(row.get_ref(at).map_err(refused)?);
+            }
+            Ok(())
+        },
+        refused,
+    )?;
+    let fields = names.iter().zip(&seen).map(|(name, seen)| Field::new(name, seen.data_type(), true));
+    let mut spool = Spool::new(database, &Schema::new(fields.collect::<Vec<_>>()), &seen)?;
+    each_row(&mut statement, query, |row| spool.take(row), refused)?;
+    spool.finish()
+}
+
+fn check(statement: &Statement<'_>, names: &[String]) -> Result<(), String> {
+    if names.is_empty() {
+        return Err("it delivers no columns; a source is a SELECT".to_owned());
+    }
+    if !statement.readonly() {
+        return Err("it would write; a source is a SELECT".to_owned());
+    }
+    match names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)) {
+        Some((_, name)) => Err(format!("two columns are called {name:?}; name one of them with `as`")),
+        None => Ok(()),
+    }
+}
+
+fn each_row(
+    statement: &mut Statement<'_>,
+    query: &Query,
+    mut take: impl FnMut(&Row<'_>) -> Result<(), Error>,
+    refused: impl Fn(rusqlite::Error) -> Error,
+) -> Result<(), Error> {
+    let mut rows = statement.query(params_from_iter(&query.values)).map_err(&refused)?;
+    while let Some(row) = rows.next().map_err(&refused)? {
+        take(row)?;
+    }
+    Ok(())
+}
+
+/// Numbers are bound as numbers, since SQLite compares values by what they are.
+impl ToSql for Value {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(match self {
+            Self::Integer(number) => ToSqlOutput::from(*number),
+            Self::Boolean(flag) => ToSqlOutput::from(*flag),
+            Self::Decimal(numeral) => match numeral.parse::<f64>() {
+                Ok(real) => ToSqlOutput::from(real),
+                Err(_) => ToSqlOutput::from(numeral.as_str()),
+            },
+            Self::Text(text) => ToSqlOutput::from(text.as_str()),
+        })
+    }
+}
+
+/// Rows while they are written down, a part at a time.
+struct Spool<'a> {
+    database: &'a Database<'a>,
+    writer: FileWriter<BufWriter<File>>,
+    columns: Vec<Column>,
+    rows: usize,
+}
+
+impl<'a> Spool<'a> {
+    fn new(database: &'a Database<'a>, schema: &Schema, seen: &[Seen]) -> Result<Self, Error> {
+        let file = tempfile::tempfile_in(database.temp_dir).map_err(|source| database.unkept(source))?;
+        let writer =
+            FileWriter::try_new_buffered(file, schema).map_err(|error| unwritten(database, error))?;
+        let columns = seen.iter().map(|seen| Column::of(*seen)).collect();
+        Ok(Self { database, writer, columns, rows: 0 })
+    }
+
+    fn take(&mut self, row: &Row<'_>) -> Result<(), Error> {
+        for (at, column) in self.columns.iter_mut().enumerate() {
+            let value = row.get_ref(at).map_err(|error| refused(self.database, &error))?;
+            column.push(value).map_err(|problem| {
+                let name = self.writer.schema().field(at).name();
+                self.database.refused(Refused::Query, format!("{name}: {problem}"))
+            })?;
+        }
+        self.rows += 1;
+        if self.rows == PART_ROWS { self.write() } else { Ok(()) }
+    }
+
+    fn write(&mut self) -> Result<(), Error> {
+        let arrays = self.columns.iter_mut().map(Column::finish).collect();
+        let written = RecordBatch::try_new(Arc::clone(self.writer.schema()), arrays)
+            .and_then(|batch| self.writer.write(&batch));
+        self.rows = 0;
+        written.map_err(|error| unwritten(self.database, error))
+    }
+
+    fn finish(mut self) -> Result<Table, Error> {
+        if self.rows > 0 {
+            self.write()?;
+        }
+        let database = self.database;
+        let written = self.writer.into_inner().map_err(|error| unwritten(database, error))?;
+        let file = written.into_inner().map_err(|error| database.unkept(error.into_error()))?;
+        let len = file.metadata().map_err(|source| database.unkept(source))?.len();
+        let kept = IpcFile::open(Input::kept(database.place, file, len))?.described_as("SQLite");
+        Ok(Table::of(database.place, Box::new(kept), len))
+    }
+}
+
+fn unwritten(database: &Database<'_>, error: ArrowError) -> Error {
+    match error {
+        ArrowError::IoError(_, source) => database.unkept(source),
+        other => database.refused(Refused::Query, other.to_string()),
+    }
+}
+
+/// What SQLite has against it, in its own words.
+fn refused(database: &Database<'_>, error: &rusqlite::Error) -> Error {
+    let problem = error.to_string();
+    let kind = match error.sqlite_error_code() {
+        Some(
+            ErrorCode::CannotOpen
+            | ErrorCode::DatabaseBusy
+            | ErrorCode::DatabaseLocked
+            | ErrorCode::PermissionDenied,
+        ) => Refused::Connection,
+        // SQLite has one code for all that is wrong with a statement.
+        _ if problem.starts_with("no such ") => Refused::Missing,
+        _ => Refused::Query,
+    };
+    database.refused(kind, problem)
+}

@@ -11,8 +11,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::report::Format;
 
 pub use running::{
-    Breaks, BreaksForm, Cancel, Events, Interval, List, Places, Retry, Run, Runs, Serve, Show, StatusOf,
-    Tail, Work, Worker,
+    Breaks, BreaksForm, Cancel, Check, Events, Interval, List, Places, Retry, Run, Runs, Serve, Show,
+    StatusOf, Tail, Work, Worker,
 };
 
 /// Compares tables exactly, fast and within a memory cap.
@@ -36,6 +36,11 @@ pub enum Command {
     /// Runs a job: saves it, compares, and reports
     #[command(after_help = RUN_EXITS)]
     Run(Run),
+    /// Says what is wrong with a job, without running it
+    #[command(after_help = "Exits with 0 when nothing is wrong, 2 otherwise.")]
+    Check(Check),
+    /// Prints the JSON Schema of jobs, for editors
+    Schema,
     /// Runs jobs that are asked for, and looks after all runs of a store
     #[command(after_help = SERVING)]
     Serve(Serve),

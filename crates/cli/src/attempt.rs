@@ -13,11 +13,11 @@ use trueup_compare::{Limits, Progress};
 use trueup_events::Time;
 use trueup_events::attempt::{Assignment, Line};
 use trueup_events::outcome::{ErrorCode, Outcome, Reason, RunError};
-use trueup_job::{Arguments, Job, Moment, Reference};
+use trueup_job::{Arguments, Job, Moment};
 use trueup_reconcile::{Stopped, Work};
 
 use crate::failure::{FAILED, INTERRUPTED};
-use crate::memory;
+use crate::{job_file, memory};
 
 /// How long a cancelled attempt may take to remove what it made.
 const GRACE: Duration = Duration::from_millis(800);
@@ -80,7 +80,7 @@ fn carry_out(
     let work = Work {
         job: &job,
         arguments: &arguments,
-        look_up: &look_up,
+        look_up: &job_file::look_up,
         limits: &limits,
         breaks_dir: &assignment.breaks_dir,
         breaks_kept: 0,
@@ -116,14 +116,6 @@ fn limits(job: &Job, assignment: &Assignment) -> Result<Limits, RunError> {
         threads: job.threads.or(assignment.threads).map_or_else(processors, usize::from),
         temp_dir: std::env::temp_dir(),
     })
-}
-
-/// What a reference to a credential stands for.
-fn look_up(reference: &Reference) -> Result<String, String> {
-    match reference {
-        Reference::Env(name) => std::env::var(name).map_err(|error| format!("{reference}: {error}")),
-        Reference::File(path) => fs::read_to_string(path).map_err(|error| format!("{reference}: {error}")),
-    }
 }
 
 fn invalid(what: &dyn ToString) -> RunError {

@@ -82,6 +82,14 @@ pub enum Failure {
         /// All that is wrong.
         faults: trueup_job::Faults,
     },
+    /// A job could not be carried out.
+    #[error("{}: {}", path.display(), error.message())]
+    Check {
+        /// The job's file.
+        path: PathBuf,
+        /// Why.
+        error: trueup_events::outcome::RunError,
+    },
     /// A run has no verdict.
     #[error("the run {id} ended as {status}: {error}")]
     Run {
@@ -148,6 +156,7 @@ impl Failure {
             Self::NoFolder { .. } => Some("name another by --data-dir, or by --store".to_owned()),
             Self::ReadJob { .. } => Some("check the path".to_owned()),
             Self::NoJob { .. } => Some("nothing was saved; docs/jobs.md says what a job has".to_owned()),
+            Self::Check { .. } => Some("docs/jobs.md says what a job has".to_owned()),
             Self::Run { id, .. } => Some(format!("`trueup runs show {id}` shows what it told")),
             Self::StoredBreaks(_) | Self::Signals(_) | Self::Runtime(_) | Self::Interrupted => None,
         }

@@ -3,11 +3,13 @@
 mod arguments;
 mod attempt;
 mod audit;
+mod check;
 mod diff;
 mod event_line;
 mod events_tail;
 mod failure;
 mod interrupt;
+mod job_file;
 mod log;
 mod memory;
 mod output;
@@ -49,6 +51,8 @@ fn main() -> ExitCode {
         Command::Diff(options) => (diff::run(options), options.color),
         Command::Attempt => (Ok(attempt::run()), Colours::Auto),
         Command::Run(options) => (run::run(options), Colours::Auto),
+        Command::Check(options) => (check::check(options), Colours::Auto),
+        Command::Schema => (output::say(&format!("{:#}\n", trueup_job::schema())), Colours::Auto),
         Command::Serve(options) => (serve::serve(options), Colours::Auto),
         Command::Worker(options) => (serve::work(options), Colours::Auto),
         Command::Runs(options) => (runs::run(options), Colours::Auto),

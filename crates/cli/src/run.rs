@@ -2,19 +2,16 @@
 
 mod live;
 
-use std::collections::BTreeMap;
 use std::env;
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 use trueup_control::{Child, Local, Means, Settings, Station, Stopping, see_through, sweep_once};
 use trueup_events::outcome::{Outcome, Verdict};
 use trueup_events::payload::Mode;
 use trueup_events::{RunId, TenantId};
-use trueup_job::{Job, Moment};
+use trueup_job::Job;
 use trueup_lifecycle::{Ending, Finished, Policy, State};
 use trueup_store::{JobDocument, NewRun, Options, Record, Role, Store};
 use uuid::Uuid;
@@ -26,15 +23,15 @@ use crate::interrupt::Interrupted;
 use crate::place::Home;
 use crate::story::Story;
 use crate::story_tables::{counts, tables};
-use crate::{log, output, runs, runtime, terminal, who};
+use crate::{job_file, log, output, runs, runtime, terminal, who};
 
 /// Why a run was cancelled by Ctrl-C, for those who ask later.
 const INTERRUPT: &str = "interrupted";
 
 /// Runs a job and says how to exit.
 pub fn run(options: &Run) -> Result<ExitCode, Failure> {
-    let job = read(&options.job)?;
-    let params = arguments(&job, &options.params)?;
+    let job = job_file::read(&options.job)?;
+    let params = job_file::arguments(&job, &options.params)?.to_json().into_iter().collect();
     let home = Home::of(&options.places)?;
     log::start(options.log);
     let interrupted = Interrupted::catch()?;
@@ -48,38 +45,6 @@ pub fn run(options: &Run) -> Result<ExitCode, Failure> {
         }
         report(options, &job, &record, &story)
     })
-}
-
-/// Reads a job; its relative paths start where it is.
-fn read(path: &Path) -> Result<Job, Failure> {
-    let unreadable = |error| Failure::ReadJob { path: path.to_owned(), error };
-    let bytes = std::fs::read(path).map_err(unreadable)?;
-    let job = Job::parse(&bytes, None)
-        .map_err(|faults| Failure::NoJob { path: path.display().to_string(), faults })?;
-    let file = path.canonicalize().map_err(unreadable)?;
-    let folder = file.parent().unwrap_or(Path::new("/"));
-    job.anchored_at(folder).map_err(|error| Failure::usage(format!("{}: {error}", path.display())))
-}
-
-/// The values of the job's parameters, defaults included: whoever retries the run later gets the same.
-fn arguments(job: &Job, given: &[String]) -> Result<Value, Failure> {
-    let mut params: BTreeMap<String, Value> = BTreeMap::new();
-    for param in given {
-        let Some((name, value)) = param.split_once('=') else {
-            return Err(Failure::usage_hint(format!("--param {param}: there is no ="), "write NAME=VALUE"));
-        };
-        if params.insert(name.to_owned(), value.into()).is_some() {
-            return Err(Failure::usage(format!("--param {name}: it is given twice")));
-        }
-    }
-    let now_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
-    let moment = Moment::at_ms(now_ms.try_into().unwrap_or(i64::MAX), job.timezone())
-        .ok_or_else(|| Failure::usage("this machine's clock is beyond all dates"))?;
-    let arguments = job.arguments(&params, moment).map_err(|errors| {
-        let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        Failure::usage_hint(errors.join("\n"), "give parameters as --param NAME=VALUE")
-    })?;
-    Ok(arguments.to_json().into_iter().collect())
 }
 
 /// Who asks for a run and sees it through.

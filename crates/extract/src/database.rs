@@ -74,6 +74,19 @@ impl Query {
         }
     }
 
+    /// The same columns without any row.
+    #[must_use]
+    pub fn without_rows(&self) -> Self {
+        let mut pieces = self.pieces.clone();
+        if let Some(first) = pieces.first_mut() {
+            *first = format!("select * from (\n{first}");
+        }
+        if let Some(last) = pieces.last_mut() {
+            *last = format!("{}\n) as source limit 0", unended(last));
+        }
+        Self { pieces, values: self.values.clone() }
+    }
+
     /// The SQL with a placeholder for each value, numbered from 1.
     pub(crate) fn sql(&self, placeholder: impl Fn(usize) -> String) -> String {
         let mut sql = String::new();
@@ -83,9 +96,13 @@ impl Query {
             }
             sql.push_str(piece);
         }
-        // It becomes a part of another statement.
-        sql.trim_end().trim_end_matches(';').to_owned()
+        unended(&sql).to_owned()
     }
+}
+
+/// A statement as a part of another.
+fn unended(sql: &str) -> &str {
+    sql.trim_end().trim_end_matches(';')
 }
 
 impl Database<'_> {

@@ -17,10 +17,12 @@ pub(crate) fn invalid_job(field: &str, what: impl std::fmt::Display) -> RunError
 
 /// Why a source could not be opened; none when somebody called it off.
 pub(crate) fn of_source(error: &OpenError) -> Option<RunError> {
-    if matches!(error.error, trueup_extract::Error::Stopped) {
-        return None;
-    }
-    Some(RunError::new(reason_of_source(&error.error), message(error, hint::of_source(&error.error))))
+    (!matches!(error.error, trueup_extract::Error::Stopped)).then(|| of_opening(error))
+}
+
+/// Why a source could not be opened, where nobody can call it off.
+pub(crate) fn of_opening(error: &OpenError) -> RunError {
+    RunError::new(reason_of_source(&error.error), message(error, hint::of_source(&error.error)))
 }
 
 /// Why the sources could not be compared; none when somebody called it off.

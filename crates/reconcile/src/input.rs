@@ -34,7 +34,7 @@ pub struct Input {
     pub name: String,
     /// What is declared of its columns.
     pub declared: Declared,
-    table: SourceTable,
+    pub(crate) table: SourceTable,
 }
 
 impl Input {

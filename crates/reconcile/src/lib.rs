@@ -8,6 +8,7 @@ mod carry_out;
 mod failure;
 mod hint;
 mod input;
+mod look;
 mod plan;
 mod reading;
 mod specification;
@@ -16,3 +17,4 @@ mod table;
 
 pub use carry_out::{Carried, Stopped, Work, carry_out};
 pub use input::{Declared, Input, OpenError, compare};
+pub use look::{Looked, check, look};

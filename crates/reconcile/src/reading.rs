@@ -15,6 +15,7 @@ use crate::failure::invalid_job;
 use crate::input::{Declared, Input, OpenError};
 
 /// How a source is read.
+#[derive(Clone)]
 pub(crate) struct Reading {
     pub(crate) name: String,
     pub(crate) kind: ConnectionKind,
@@ -23,6 +24,7 @@ pub(crate) struct Reading {
 }
 
 /// Where rows come from.
+#[derive(Clone)]
 pub(crate) enum Origin {
     Files {
         path: String,
@@ -68,6 +70,15 @@ impl Reading {
             date_formats: source.date_formats.clone(),
         };
         Ok(Self { name: source.name.clone(), kind, origin, declared })
+    }
+
+    /// The same, but for the rows of a query.
+    pub(crate) fn for_columns(&self) -> Self {
+        let mut same = self.clone();
+        if let Origin::Database { query, .. } = &mut same.origin {
+            *query = query.without_rows();
+        }
+        same
     }
 
     /// Opens it, which for a database is to read all of it, until somebody calls it off.

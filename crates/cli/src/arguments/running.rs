@@ -50,6 +50,26 @@ pub struct Run {
     pub log: LevelFilter,
 }
 
+/// What `trueup check` takes.
+#[derive(Debug, Args)]
+pub struct Check {
+    /// The job: YAML or JSON; relative paths in it start at its folder
+    #[arg(value_name = "JOB.YAML")]
+    pub job: PathBuf,
+
+    /// A parameter of the job
+    #[arg(long = "param", short, value_name = "NAME=VALUE")]
+    pub params: Vec<String>,
+
+    /// Tries every connection, query and file, and shows the columns of each source
+    #[arg(long)]
+    pub connect: bool,
+
+    /// Prints one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// What `trueup serve` takes.
 #[derive(Debug, Args)]
 pub struct Serve {

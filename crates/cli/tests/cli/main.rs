@@ -4,6 +4,7 @@
 
 mod attempt;
 mod audit;
+mod check;
 mod contradictions;
 mod diff;
 mod events_tail;

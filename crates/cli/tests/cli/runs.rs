@@ -202,6 +202,7 @@ fn every_option_is_in_the_docs() {
     let shared = Shared::sqlite();
     let commands = [
         "run",
+        "check",
         "serve",
         "worker",
         "runs list",

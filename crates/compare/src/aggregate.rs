@@ -20,8 +20,22 @@ struct Accumulator<'a> {
     aggregate: Aggregate,
     slot: Option<(usize, Carry)>,
     scale: u32,
-    name: String,
     state: State<'a>,
+}
+
+/// Why a group has no values.
+pub(crate) enum NoValues {
+    /// A sum has no exact decimal of 38 digits.
+    Overflow {
+        measure: usize,
+    },
+    Failed(Error),
+}
+
+impl From<Error> for NoValues {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
 }
 
 enum State<'a> {
@@ -62,7 +76,7 @@ impl<'a> Aggregator<'a> {
                     }
                 };
                 let slot = shape.and_then(|shape| shape.slot(index));
-                Accumulator { aggregate: measure.aggregate, slot, scale, name: measure.name.clone(), state }
+                Accumulator { aggregate: measure.aggregate, slot, scale, state }
             })
             .collect();
         Self { measures, rows: 0 }
@@ -158,8 +172,9 @@ impl<'a> Aggregator<'a> {
     }
 
     /// One value per measure, `None` for NULL; to be asked once, before it is cleared.
-    pub(crate) fn values(&mut self) -> Result<Vec<Option<Quantity>>, Error> {
-        self.measures.iter_mut().map(Accumulator::value).collect()
+    pub(crate) fn values(&mut self) -> Result<Vec<Option<Quantity>>, NoValues> {
+        let measures = self.measures.iter_mut().enumerate();
+        measures.map(|(index, measure)| measure.value(|| NoValues::Overflow { measure: index })).collect()
     }
 }
 
@@ -181,8 +196,7 @@ fn add_number(state: &mut State<'_>, aggregate: Aggregate, number: Number) {
 }
 
 impl Accumulator<'_> {
-    fn value(&mut self) -> Result<Option<Quantity>, Error> {
-        let overflow = || Error::Overflow { measure: self.name.clone() };
+    fn value(&mut self, overflow: impl Fn() -> NoValues) -> Result<Option<Quantity>, NoValues> {
         let (sum, count) = match &mut self.state {
             State::Count(count) => return Ok(Some(Quantity::Number(Number::from(*count)))),
             State::Distinct(seen) => return Ok(Some(Quantity::Number(Number::from(seen.count()?)))),
@@ -194,7 +208,7 @@ impl Accumulator<'_> {
                 return Ok(None);
             }
             State::FixedSum { units, count } => {
-                let sum = Decimal::new(*units, -self.scale.cast_signed()).ok_or_else(overflow)?;
+                let sum = Decimal::new(*units, -self.scale.cast_signed()).ok_or_else(&overflow)?;
                 (Number::Finite(sum), *count)
             }
             State::FloatSum { sum, count } => (Decimal::from_f64(sum.total()), *count),

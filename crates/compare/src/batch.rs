@@ -141,7 +141,7 @@ impl Decision<'_> {
         }
         let rows: Vec<Entry<'_>> = rows.iter().collect();
         for key in rows.chunk_by(|one, other| one.key() == other.key()) {
-            let Some(tuple) = one_each(key, decider.sources) else {
+            let Some(tuple) = one_each(key, decider.sources.len()) else {
                 let mut rows = key.iter().cloned();
                 self.rows(|| Ok(rows.next()), decider)?;
                 continue;

@@ -14,7 +14,7 @@ use crate::progress::Progress;
 use crate::queue::{Queue, Waiting};
 use crate::report::{Break, Cell, Outside};
 use crate::rule::display_signed_duration;
-use crate::spec::{Aggregate, Base, Rule};
+use crate::spec::{Aggregate, Base, Rule, Source};
 use crate::tolerance::{Outcome, check};
 use crate::value::{Value, show_cell, take_cell, word};
 
@@ -25,7 +25,7 @@ const MOST_PAIRED: u64 = 64;
 pub(crate) struct Decider<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) seeds: &'a Seeds,
-    pub(crate) sources: usize,
+    pub(crate) sources: &'a [Source<'a>],
     /// Measures whose values are words in lean entries.
     pub(crate) long: &'a [usize],
     /// The columns with few values.
@@ -130,7 +130,7 @@ impl Decider<'_> {
             }
         }
         let first = self.plan.reference.unwrap_or(0);
-        let others = (0..self.sources).filter(|source| *source != first);
+        let others = (0..self.sources.len()).filter(|source| *source != first);
         let mut tuples: Vec<Tuple> = Vec::new();
         for source in std::iter::once(first).chain(others) {
             let rows = std::iter::from_fn(|| left[source].next().transpose()).collect::<Result<_, _>>()?;
@@ -157,7 +157,7 @@ impl Decider<'_> {
             tuple[source] = row.and_then(|row| rows[row].take());
         }
         for row in rows.into_iter().flatten() {
-            let mut tuple: Tuple = vec![None; self.sources];
+            let mut tuple: Tuple = vec![None; self.sources.len()];
             tuple[source] = Some(row);
             tuples.push(tuple);
         }
@@ -185,7 +185,7 @@ impl Decider<'_> {
         };
         let cells = Cells::new(self.plan, tuple);
         let mut outside: Vec<Judged> = Vec::new();
-        if cells.rows == self.sources {
+        if cells.rows == self.sources.len() {
             for (index, measure) in self.plan.measures.iter().enumerate() {
                 if cells.are_equal(index) {
                     continue;
@@ -399,7 +399,7 @@ impl Decider<'_> {
         }
         match &mut self.overflow {
             Some(take) if self.told.count >= BATCH_BREAKS => {
-                take(std::mem::replace(&mut self.told, Told::new(self.plan, self.sources)))
+                take(std::mem::replace(&mut self.told, Told::new(self.plan, self.sources.len())))
             }
             _ => Ok(()),
         }

@@ -148,6 +148,16 @@ impl<'a> Entry<'a> {
         plan.key.iter().map(read).collect()
     }
 
+    /// The name of the group that a key stands for: `account=A-17 ccy=EUR`.
+    pub(crate) fn group_of(plan: &Plan, key: &[u8]) -> String {
+        let parts = plan.key.iter().zip(Self::key_of(plan, key)).map(|(part, value)| {
+            let column = &plan.columns[*part];
+            let value = value.map_or("NULL".into(), |value| value.show(column));
+            format!("{}={value}", column.name)
+        });
+        parts.collect::<Vec<_>>().join(" ")
+    }
+
     /// What is compared, by measure; cells are equal if their bytes are.
     pub(crate) fn by_measure(&self, plan: &Plan) -> impl Iterator<Item = &[u8]> {
         let mut rest = self.cells();

@@ -68,8 +68,12 @@ pub enum Error {
         examples: String,
     },
     /// A sum has no exact decimal of 38 digits.
-    #[error("{measure} of a group needs more than 38 digits")]
+    #[error("{source_name}: {measure} of {group} needs more than 38 digits")]
     Overflow {
+        /// The source's name.
+        source_name: String,
+        /// The key of the group: `account=A-17 ccy=EUR`.
+        group: String,
         /// The measure: `sum(amount)`.
         measure: String,
     },

@@ -61,15 +61,7 @@ impl Finish<'_> {
         let mut chosen = vec![Chosen::default(); self.reread.sources.len()];
         chosen[source] = self.flags.repeated[source].chosen(&reread.blocks[source]);
         let keys = reread.first_keys(&chosen, EXAMPLES, census)?;
-        let show = |key: &[u8]| {
-            let parts = plan.key.iter().zip(Entry::key_of(plan, key)).map(|(part, value)| {
-                let column = &plan.columns[*part];
-                let value = value.map_or("NULL".into(), |value| value.show(column));
-                format!("{}={value}", column.name)
-            });
-            parts.collect::<Vec<_>>().join(" ")
-        };
-        let examples = keys.keys().map(|key| show(key)).collect::<Vec<_>>().join(", ");
+        let examples = keys.keys().map(|key| Entry::group_of(plan, key)).collect::<Vec<_>>().join(", ");
         let count = tally.duplicated_keys[source];
         Err(Error::Duplicates { source_name: self.reread.sources[source].name.clone(), count, examples })
     }
@@ -89,8 +81,9 @@ impl Finish<'_> {
         let group_breaks = std::mem::take(&mut tally.breaks);
         let mut kept = std::mem::take(&mut tally.kept);
         kept.sort();
+        let overflowed = tally.overflowed;
         let kept_all = !self.spec.verify && group_breaks.len() <= self.most_breaks;
-        let told_by_groups = plan.aggregates && kept_all;
+        let told_by_groups = plan.aggregates && kept_all && overflowed.is_none();
         let sorters = if told_by_groups { Vec::new() } else { self.rows(&kept, census)? };
         drop(kept);
         let told = Told { tally: std::mem::take(tally), ..Told::new(plan, reread.sources.len()) };
@@ -99,6 +92,10 @@ impl Finish<'_> {
             self.tell_groups(group_breaks, census, &mut teller)?;
         } else {
             self.tell_rows(Sorter::merge(sorters, reread.progress)?, census, &mut teller)?;
+        }
+        if let Some(source) = overflowed {
+            // By value no group overflows, so these are not the values that were read before.
+            return Err(reread.changed(source));
         }
         *tally = std::mem::take(&mut teller.told.tally);
         census.add_broken(&teller.told.broken);
@@ -139,8 +136,8 @@ impl Finish<'_> {
     }
 
     fn decider<'b>(&'b self, few: &'b Census, wanted: &'b Wanted) -> Decider<'b> {
-        let (plan, sources) = (self.reread.plan, self.reread.sources.len());
-        let told = Told::new(plan, sources);
+        let (plan, sources) = (self.reread.plan, self.reread.sources);
+        let told = Told::new(plan, sources.len());
         Decider {
             plan,
             seeds: self.reread.seeds,

@@ -5,7 +5,7 @@ mod one_key;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use crate::aggregate::Aggregator;
+use crate::aggregate::{Aggregator, NoValues};
 use crate::bitmap::Bitmap;
 use crate::bucket::{Buckets, Group};
 use crate::distinct::Room;
@@ -56,6 +56,8 @@ pub(crate) struct Tally {
     pub(crate) broken_rows: u64,
     pub(crate) breaks: Vec<GroupBreak>,
     pub(crate) kept: Kept,
+    /// The first source with a group that overflows; only its values tell which.
+    pub(crate) overflowed: Option<usize>,
 }
 
 impl Tally {
@@ -84,6 +86,7 @@ impl Tally {
         self.largest.iter_mut().zip(&other.largest).for_each(|(to, from)| to.merge(from));
         self.breaks.extend(other.breaks);
         self.kept.append(other.kept);
+        self.overflowed = self.overflowed.into_iter().chain(other.overflowed).min();
     }
 }
 
@@ -361,12 +364,22 @@ impl<'a> Worker<'a> {
         })
     }
 
-    /// Holds the sources' aggregates against each other; `mark` is called for a group that breaks.
+    /// Holds the sources' aggregates against each other; `mark` is called for a group that breaks or overflows.
     fn judge_aggregates(&mut self, locators: Vec<Option<u32>>, mark: &dyn Fn()) -> Result<(), Error> {
         let plan = self.join.plan;
         let rows = self.aggregators.iter().map(|aggregator| aggregator.rows).sum();
-        let by_source: Vec<_> =
-            self.aggregators.iter_mut().map(Aggregator::values).collect::<Result<_, _>>()?;
+        let mut by_source = Vec::with_capacity(self.join.sources);
+        for (source, aggregator) in self.aggregators.iter_mut().enumerate() {
+            match aggregator.values() {
+                Ok(values) => by_source.push(values),
+                Err(NoValues::Overflow { .. }) => {
+                    self.tally.overflowed = self.tally.overflowed.into_iter().chain([source]).min();
+                    mark();
+                    return Ok(());
+                }
+                Err(NoValues::Failed(error)) => return Err(error),
+            }
+        }
         let mut broke = false;
         let mut values: Vec<Vec<Option<Quantity>>> = Vec::with_capacity(plan.measures.len());
         for measure in 0..plan.measures.len() {

@@ -1,6 +1,6 @@
 //! Brings rows that are decided by value together by key, in the order of the keys.
 
-use crate::aggregate::Aggregator;
+use crate::aggregate::{Aggregator, NoValues};
 use crate::decide::Decider;
 use crate::distinct::Room;
 use crate::entry::Entry;
@@ -17,7 +17,7 @@ pub(crate) fn pair_rows<'e>(
     budget: &Budget,
     progress: &Progress,
 ) -> Result<(), Error> {
-    let mut key = Key::new(decider.sources, budget);
+    let mut key = Key::new(decider.sources.len(), budget);
     let mut next = next_entry()?;
     while let Some(entry) = next {
         progress.check()?;
@@ -50,7 +50,7 @@ pub(crate) fn aggregate_rows<'e>(
     room: Room<'_>,
 ) -> Result<(), Error> {
     let mut aggregators: Vec<Aggregator<'_>> =
-        (0..decider.sources).map(|_| Aggregator::new(decider.plan, None, room)).collect();
+        decider.sources.iter().map(|_| Aggregator::new(decider.plan, None, room)).collect();
     let mut next = next_entry()?;
     while let Some(entry) = next {
         aggregators[entry.source()].add_values(decider.plan, &entry.values(decider.plan))?;
@@ -61,8 +61,20 @@ pub(crate) fn aggregate_rows<'e>(
         room.progress.check()?;
         let rows: Vec<u64> = aggregators.iter().map(|aggregator| aggregator.rows).collect();
         let mut by_source = Vec::new();
-        for aggregator in &mut aggregators {
-            by_source.push(if aggregator.rows > 0 { Some(aggregator.values()?) } else { None });
+        for (source, aggregator) in decider.sources.iter().zip(&mut aggregators) {
+            let failed = |why| match why {
+                NoValues::Failed(error) => error,
+                NoValues::Overflow { measure } => Error::Overflow {
+                    source_name: source.name.clone(),
+                    group: Entry::group_of(decider.plan, entry.key()),
+                    measure: decider.plan.measures[measure].name.clone(),
+                },
+            };
+            by_source.push(if aggregator.rows > 0 {
+                Some(aggregator.values().map_err(failed)?)
+            } else {
+                None
+            });
             aggregator.clear();
         }
         let broke = decider.aggregates(entry.key(), &by_source, !counts)?;

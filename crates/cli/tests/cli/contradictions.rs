@@ -197,7 +197,7 @@ fn tolerances_that_do_not_fit_say_what_does() {
     hint: what only looks like a number is text: --text v
 
     --measure sum(v)
-    error: sum(v) of a group needs more than 38 digits
+    error: b: sum(v) of id=1 needs more than 38 digits
     hint: a --key of more columns makes smaller groups
 
     --duplicates error

@@ -179,12 +179,35 @@ fn sums_are_exact_in_any_order() {
 }
 
 #[test]
-fn a_sum_that_overflows_is_an_error() {
-    let most = decimals(0, &[99_999_999_999_999_999_999_999_999_999_999_999_999, 2]);
-    let grouped = table([("k", whole(&[1, 1])), ("v", most)]);
-    let error =
-        Scene::new([grouped.clone(), grouped]).measure(Aggregate::Sum, "v").run().expect_err("overflow");
-    assert!(error.contains('v'), "{error}");
+fn a_sum_that_overflows_names_source_and_group() {
+    const GROUPS: usize = 4_000;
+    let most = 10_i128.pow(38) - 1;
+    let keyed = |second: i128| {
+        let accounts: Vec<String> = (0..2 * GROUPS).map(|row| format!("A-{:04}", GROUPS - row / 2)).collect();
+        let accounts: Vec<&str> = accounts.iter().map(String::as_str).collect();
+        // The smallest group that overflows is neither the first nor the last to be read.
+        let value = |row: usize| match row % 2 {
+            1 if (20..GROUPS).contains(&row) => second,
+            1 => 0,
+            _ => most,
+        };
+        let values: Vec<i128> = (0..2 * GROUPS).map(value).collect();
+        let currencies = vec!["∅"; 2 * GROUPS];
+        table([("k", texts(&accounts)), ("ccy", texts(&currencies)), ("v", decimals(0, &values))])
+    };
+    let cases = [
+        (Aggregate::Sum, [0, 2], "source_1: sum(v) of k=A-2001 ccy=NULL needs more than 38 digits"),
+        (Aggregate::Avg, [2, 2], "source_0: avg(v) of k=A-2001 ccy=NULL needs more than 38 digits"),
+    ];
+    for (aggregate, second, expected) in cases {
+        let mut scene = Scene::new(second.map(keyed)).measure(Aggregate::Count, "v").measure(aggregate, "v");
+        scene.spec.key.push("ccy".into());
+        for (threads, verify) in [(1, false), (3, false), (3, true)] {
+            scene.spec.verify = verify;
+            let error = scene.compare(threads, None).expect_err("a sum of 39 digits");
+            assert_eq!(error, expected, "{threads} threads, verify {verify}");
+        }
+    }
 }
 
 #[test]

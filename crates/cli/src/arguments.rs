@@ -10,7 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::report::Format;
 
-pub use running::{
+pub(crate) use running::{
     Breaks, BreaksForm, Cancel, Check, Events, Interval, List, Places, Retry, Run, Runs, Serve, Show,
     StatusOf, Tail, Work, Worker,
 };
@@ -18,7 +18,7 @@ pub use running::{
 /// Compares tables exactly, fast and within a memory cap.
 #[derive(Debug, Parser)]
 #[command(name = "trueup", version)]
-pub struct Trueup {
+pub(crate) struct Trueup {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
@@ -26,7 +26,7 @@ pub struct Trueup {
 
 /// What `trueup` does.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Compares two or more tables
     #[command(after_help = EXITS, allow_negative_numbers = true)]
     Diff(Box<Diff>),
@@ -62,7 +62,7 @@ pub enum Command {
 
 /// What `trueup audit` does.
 #[derive(Debug, Subcommand)]
-pub enum Audit {
+pub(crate) enum Audit {
     /// Checks that no entry was changed or removed
     #[command(
         after_help = "Exits with 0 when every entry is as it was written, 1 when one was changed or removed, 2 for an error."
@@ -72,7 +72,7 @@ pub enum Audit {
 
 /// What `trueup audit verify` takes.
 #[derive(Debug, Args)]
-pub struct Verify {
+pub(crate) struct Verify {
     /// Where.
     #[command(flatten)]
     pub places: Places,
@@ -97,7 +97,7 @@ const EXITS: &str = "SRC is a source's name, or its number from 0. Options that 
 
 /// What `trueup diff` takes.
 #[derive(Debug, Args)]
-pub struct Diff {
+pub(crate) struct Diff {
     /// Files, directories, globs, or - for standard input: CSV, TSV, JSON lines, Parquet or Arrow, also .gz and .zst
     #[arg(required = true, num_args = 1.., value_name = "[NAME=]PATH")]
     pub sources: Vec<String>,
@@ -222,7 +222,7 @@ pub struct Diff {
 
 /// What to do with keys that repeat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum DuplicatePolicy {
+pub(crate) enum DuplicatePolicy {
     /// Take all rows of a key together; the default with --measure.
     Aggregate,
     /// Pair equal rows, then those with fewest differences; the default without.
@@ -233,7 +233,7 @@ pub enum DuplicatePolicy {
 
 /// When to use colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Colours {
+pub(crate) enum Colours {
     /// On a terminal, unless `NO_COLOR` is set.
     Auto,
     /// Always.

@@ -28,7 +28,7 @@ const TICK: Duration = Duration::from_secs(1);
 /// Reads an assignment, carries it out, and writes what happens, a line each.
 ///
 /// Whoever started it holds its standard input open; when that ends, so does the attempt.
-pub fn run() -> ExitCode {
+pub(crate) fn run() -> ExitCode {
     offer_to_be_killed();
     if let Err(error) = ignore_interrupts() {
         eprintln!("error: cannot ignore interrupts: {error}");

@@ -15,7 +15,7 @@ use crate::runtime;
 const TAMPERED: u8 = 1;
 
 /// Checks the log of a store and prints what was found.
-pub fn verify(options: &Verify) -> Result<ExitCode, Failure> {
+pub(crate) fn verify(options: &Verify) -> Result<ExitCode, Failure> {
     end_when_interrupted()?;
     let place = Home::of(&options.places)?.store;
     let audited = runtime::block_on(async {

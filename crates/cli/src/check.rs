@@ -17,7 +17,7 @@ use crate::visible::visible;
 use crate::{job_file, output, terminal};
 
 /// Checks a job and says how to exit.
-pub fn check(options: &Check) -> Result<ExitCode, Failure> {
+pub(crate) fn check(options: &Check) -> Result<ExitCode, Failure> {
     let job = job_file::read(&options.job)?;
     let arguments = job_file::arguments(&job, &options.params)?;
     let looked = look(&job, &arguments, options.connect)

@@ -18,7 +18,7 @@ use crate::specification;
 use crate::{memory, output, targets, terminal};
 
 /// Compares, reports, and says how to exit.
-pub fn run(options: &Diff) -> Result<ExitCode, Failure> {
+pub(crate) fn run(options: &Diff) -> Result<ExitCode, Failure> {
     let (names, paths) = source_names::parse(&options.sources)?;
     let limits = limits(options)?;
     let output = options.output.as_deref().filter(|path| *path != Path::new("-"));

@@ -4,7 +4,7 @@ use serde_json::Value;
 use trueup_events::Event;
 
 /// When, what, of which run, and what it says beyond the ids.
-pub fn event_line(event: &Event) -> String {
+pub(crate) fn event_line(event: &Event) -> String {
     let position = event.position.map(|position| position.to_string()).unwrap_or_default();
     let line =
         format!("{position:>6}  {:<27}  {}  {:<24}", event.time.as_str(), event.run_id, event.name.as_str());
@@ -12,7 +12,7 @@ pub fn event_line(event: &Event) -> String {
 }
 
 /// What an event says beyond the ids and what follows from them, as `name=value`.
-pub fn said(event: &Event) -> String {
+pub(crate) fn said(event: &Event) -> String {
     let Value::Object(fields) = &event.data else { return event.data.to_string() };
     // Ids of other runs than this one would be news.
     let is_known = |name: &str, value: &Value| match name {

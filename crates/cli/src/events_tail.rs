@@ -17,7 +17,7 @@ use crate::{place, runs};
 const PAGE: u32 = 1_000;
 
 /// Prints the log until its end, or until it is interrupted.
-pub fn tail(options: &Tail) -> Result<ExitCode, Failure> {
+pub(crate) fn tail(options: &Tail) -> Result<ExitCode, Failure> {
     let interrupted = Interrupted::catch()?;
     let types = types(&options.types)?;
     place::visit(&options.places, async |store, tenant_id| {

@@ -10,13 +10,13 @@ use crate::reading_hint;
 use crate::visible::visible_lines;
 
 /// The exit code of an error.
-pub const FAILED: u8 = 2;
+pub(crate) const FAILED: u8 = 2;
 /// The exit code after Ctrl-C.
-pub const INTERRUPTED: u8 = 130;
+pub(crate) const INTERRUPTED: u8 = 130;
 
 /// Why `trueup` stops.
 #[derive(Debug, thiserror::Error)]
-pub enum Failure {
+pub(crate) enum Failure {
     /// The command line does not fit the sources, or itself.
     #[error("{what}")]
     Usage {
@@ -116,17 +116,17 @@ pub enum Failure {
 
 impl Failure {
     /// Something wrong with the command line.
-    pub fn usage(what: impl Into<String>) -> Self {
+    pub(crate) fn usage(what: impl Into<String>) -> Self {
         Self::Usage { what: what.into(), hint: None }
     }
 
     /// Something wrong with the command line, and what to write instead.
-    pub fn usage_hint(what: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub(crate) fn usage_hint(what: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::Usage { what: what.into(), hint: Some(hint.into()) }
     }
 
     /// Prints the error and says how to exit.
-    pub fn report(&self, colours: bool) -> ExitCode {
+    pub(crate) fn report(&self, colours: bool) -> ExitCode {
         let paint = |style: &str, text: &str| {
             if colours { format!("\u{1b}[{style}m{text}\u{1b}[0m") } else { text.to_owned() }
         };

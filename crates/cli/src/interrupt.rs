@@ -17,7 +17,7 @@ enum Effect {
 }
 
 /// Lets an interrupt end the program, which has made nothing that would have to be removed.
-pub fn end_when_interrupted() -> Result<(), Failure> {
+pub(crate) fn end_when_interrupted() -> Result<(), Failure> {
     Ok(ctrlc::set_handler(|| end())?)
 }
 
@@ -27,11 +27,11 @@ fn end() -> ! {
 }
 
 /// Interrupts, which are caught from now on.
-pub struct Interrupts(Arc<Mutex<Effect>>);
+pub(crate) struct Interrupts(Arc<Mutex<Effect>>);
 
 impl Interrupts {
     /// Lets an interrupt end the program, or cancel the comparison once that is under way.
-    pub fn catch(progress: &Arc<Progress>) -> Result<Self, Failure> {
+    pub(crate) fn catch(progress: &Arc<Progress>) -> Result<Self, Failure> {
         let progress = Arc::clone(progress);
         let effect = Arc::new(Mutex::new(Effect::Exit));
         let caught = Arc::clone(&effect);
@@ -48,17 +48,17 @@ impl Interrupts {
     }
 
     /// From here on, the first interrupt cancels.
-    pub fn cancel_from_now(&self) {
+    pub(crate) fn cancel_from_now(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Effect::Cancel;
     }
 }
 
 /// The first interrupt, which a task can wait for; a second one ends the program at once.
-pub struct Interrupted(watch::Receiver<bool>);
+pub(crate) struct Interrupted(watch::Receiver<bool>);
 
 impl Interrupted {
     /// Catches interrupts from now on.
-    pub fn catch() -> Result<Self, Failure> {
+    pub(crate) fn catch() -> Result<Self, Failure> {
         let (tell, told) = watch::channel(false);
         ctrlc::set_handler(move || {
             if tell.send_replace(true) {
@@ -69,7 +69,7 @@ impl Interrupted {
     }
 
     /// Waits for the first.
-    pub async fn wait(&self) {
+    pub(crate) async fn wait(&self) {
         // It cannot fail: the handler has the other end for as long as the program lives.
         drop(self.0.clone().wait_for(|is_interrupted| *is_interrupted).await);
     }

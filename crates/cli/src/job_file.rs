@@ -10,7 +10,7 @@ use trueup_job::{Arguments, Job, Moment, Reference};
 use crate::failure::Failure;
 
 /// Reads a job; its relative paths start where it is.
-pub fn read(path: &Path) -> Result<Job, Failure> {
+pub(crate) fn read(path: &Path) -> Result<Job, Failure> {
     let unreadable = |error| Failure::ReadJob { path: path.to_owned(), error };
     let bytes = std::fs::read(path).map_err(unreadable)?;
     let job = Job::parse(&bytes, None)
@@ -21,7 +21,7 @@ pub fn read(path: &Path) -> Result<Job, Failure> {
 }
 
 /// The values of the job's parameters, defaults included: whoever retries the run later gets the same.
-pub fn arguments(job: &Job, given: &[String]) -> Result<Arguments, Failure> {
+pub(crate) fn arguments(job: &Job, given: &[String]) -> Result<Arguments, Failure> {
     let mut params: BTreeMap<String, Value> = BTreeMap::new();
     for param in given {
         let Some((name, value)) = param.split_once('=') else {
@@ -41,7 +41,7 @@ pub fn arguments(job: &Job, given: &[String]) -> Result<Arguments, Failure> {
 }
 
 /// What a reference to a credential stands for.
-pub fn look_up(reference: &Reference) -> Result<String, String> {
+pub(crate) fn look_up(reference: &Reference) -> Result<String, String> {
     match reference {
         Reference::Env(name) => std::env::var(name).map_err(|error| format!("{reference}: {error}")),
         Reference::File(path) => {

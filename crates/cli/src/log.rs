@@ -5,7 +5,7 @@ use std::io::{self, Write, stderr};
 use tracing_subscriber::filter::LevelFilter;
 
 /// Logs from now on what is at least so grave.
-pub fn start(level: LevelFilter) {
+pub(crate) fn start(level: LevelFilter) {
     tracing_subscriber::fmt()
         .with_max_level(level)
         .with_target(false)

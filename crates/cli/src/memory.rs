@@ -15,7 +15,7 @@ const LEAST: u64 = 48 << 20;
 const DEFAULT_PERCENT: u8 = 60;
 
 /// Reads `2GB`, `512MiB` or `25%` of what is free.
-pub fn parse(text: &str, free: impl Fn() -> u64) -> Result<u64, Failure> {
+pub(crate) fn parse(text: &str, free: impl Fn() -> u64) -> Result<u64, Failure> {
     let refused = |what: &str| {
         Failure::usage_hint(
             format!("--memory {text}: {what}"),
@@ -53,7 +53,7 @@ pub fn parse(text: &str, free: impl Fn() -> u64) -> Result<u64, Failure> {
 }
 
 /// What a job asks for, in bytes; none if it asks for less than works.
-pub fn of_job(memory: Option<Memory>, free: impl Fn() -> u64) -> Option<u64> {
+pub(crate) fn of_job(memory: Option<Memory>, free: impl Fn() -> u64) -> Option<u64> {
     match memory.unwrap_or(Memory::Percent(DEFAULT_PERCENT)) {
         Memory::Bytes(bytes) => Some(bytes).filter(|bytes| *bytes >= LEAST),
         Memory::Percent(share) => Some((free() / 100 * u64::from(share)).max(LEAST)),
@@ -61,7 +61,7 @@ pub fn of_job(memory: Option<Memory>, free: impl Fn() -> u64) -> Option<u64> {
 }
 
 /// Bytes that can be used without pushing anything out: of the machine, or of the container if that has fewer.
-pub fn free() -> u64 {
+pub(crate) fn free() -> u64 {
     // Only Linux has these files; what cannot be read or understood does not limit anything.
     let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| available(&text));
     let group = fs::read_to_string("/proc/self/cgroup")

@@ -10,7 +10,7 @@ use tempfile::NamedTempFile;
 use crate::failure::Failure;
 
 /// Writes to standard output; a reader that has left is no error.
-pub fn print(text: &str) -> io::Result<()> {
+pub(crate) fn print(text: &str) -> io::Result<()> {
     let mut output = io::stdout().lock();
     match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -19,20 +19,20 @@ pub fn print(text: &str) -> io::Result<()> {
 }
 
 /// Writes what a command has to say, which is all that it does.
-pub fn say(text: &str) -> Result<ExitCode, Failure> {
+pub(crate) fn say(text: &str) -> Result<ExitCode, Failure> {
     print(text).map_err(|source| Failure::Report { target: "standard output".to_owned(), source })?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// A report file that is complete or not there; what is no ordinary file, such as a pipe, is written to directly.
-pub struct ReportFile {
+pub(crate) struct ReportFile {
     path: PathBuf,
     beside: Option<NamedTempFile>,
 }
 
 impl ReportFile {
     /// Takes a place beside the target, so that a long comparison does not end where nothing can be written.
-    pub fn create(path: &Path) -> io::Result<Self> {
+    pub(crate) fn create(path: &Path) -> io::Result<Self> {
         match fs::metadata(path) {
             Ok(found) if found.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
             Ok(found) if !found.is_file() => return Ok(Self { path: path.to_owned(), beside: None }),
@@ -54,12 +54,12 @@ impl ReportFile {
     }
 
     /// The path, for messages.
-    pub fn target(&self) -> String {
+    pub(crate) fn target(&self) -> String {
         self.path.display().to_string()
     }
 
     /// Writes the report and gives the file its name.
-    pub fn write(self, text: &str) -> io::Result<()> {
+    pub(crate) fn write(self, text: &str) -> io::Result<()> {
         let Some(mut file) = self.beside else {
             return fs::write(&self.path, text);
         };

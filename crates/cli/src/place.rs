@@ -20,7 +20,7 @@ const RUNS_FOLDER: &str = "runs";
 
 /// A store, and the folder that belongs to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Home {
+pub(crate) struct Home {
     /// The store.
     pub store: Place,
     /// The folder that each tenant has a folder in, with one for each of its runs.
@@ -29,7 +29,7 @@ pub struct Home {
 
 impl Home {
     /// What was asked for, or what is there by default.
-    pub fn of(places: &Places) -> Result<Self, Failure> {
+    pub(crate) fn of(places: &Places) -> Result<Self, Failure> {
         let store = match &places.store {
             Some(text) => text.parse().map_err(|error| Failure::usage(format!("--store: {error}")))?,
             None => Place::Sqlite(user_data_dir()?.join(STORE_FILE)),
@@ -46,12 +46,12 @@ impl Home {
     }
 
     /// Where the runs of a tenant leave their files. A tenant is one store's alone, so that no other store takes them for nobody's and deletes them.
-    pub fn runs_of(&self, tenant_id: TenantId) -> PathBuf {
+    pub(crate) fn runs_of(&self, tenant_id: TenantId) -> PathBuf {
         self.runs_dir.join(tenant_id.to_string())
     }
 
     /// Opens the store and makes it if need be, with its tenant and its folder.
-    pub async fn open(&self, role: Role, options: Options) -> Result<(Store, TenantId), Failure> {
+    pub(crate) async fn open(&self, role: Role, options: Options) -> Result<(Store, TenantId), Failure> {
         fs::create_dir_all(&self.runs_dir)
             .map_err(|error| Failure::NoFolder { folder: self.runs_dir.clone(), error })?;
         let failed = |error| Failure::OpenStore { place: self.store.to_string(), error };
@@ -62,7 +62,7 @@ impl Home {
 }
 
 /// Opens a store that is there already, for as long as a command needs it.
-pub fn visit<T>(
+pub(crate) fn visit<T>(
     places: &Places,
     work: impl AsyncFnOnce(&Store, TenantId) -> Result<T, Failure>,
 ) -> Result<T, Failure> {

@@ -12,21 +12,21 @@ const FRAME: Duration = Duration::from_millis(100);
 const BAR: usize = 24;
 
 /// Bars that are being drawn; dropping them erases them.
-pub struct Bars {
+pub(crate) struct Bars {
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Bars {
     /// Starts drawing how far a comparison is.
-    pub fn draw(progress: &Arc<Progress>, names: &[String], width: usize) -> Self {
+    pub(crate) fn draw(progress: &Arc<Progress>, names: &[String], width: usize) -> Self {
         let progress = Arc::clone(progress);
         let names = names.to_vec();
         Self::start(move |elapsed| frame(&progress, &names, elapsed, width))
     }
 
     /// Starts drawing whatever there is to draw after so long.
-    pub fn start(frame: impl Fn(Duration) -> String + Send + 'static) -> Self {
+    pub(crate) fn start(frame: impl Fn(Duration) -> String + Send + 'static) -> Self {
         let (stop, stopped) = channel();
         let thread = std::thread::spawn(move || {
             let started = Instant::now();
@@ -81,7 +81,7 @@ fn frame(progress: &Progress, names: &[String], elapsed: Duration, width: usize)
 }
 
 /// Adds a line, cut to the width.
-pub fn push_line(frame: &mut String, line: &str, width: usize) {
+pub(crate) fn push_line(frame: &mut String, line: &str, width: usize) {
     let line: String = line.chars().take(width.saturating_sub(1)).collect();
     frame.push_str(&line);
     frame.push_str("\u{1b}[K\n");
@@ -100,7 +100,7 @@ fn bar(rows: u64, expected: Option<u64>) -> String {
 }
 
 /// A number in at most six characters.
-pub fn short(number: f64) -> String {
+pub(crate) fn short(number: f64) -> String {
     match number {
         small if small < 10_000.0 => format!("{small:.0}"),
         thousands if thousands < 1e6 => format!("{:.1} k", thousands / 1e3),

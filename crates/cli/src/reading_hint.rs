@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use trueup_extract::{Error, Problem};
 
 /// What to write on the command line, for the source of this name.
-pub fn of(source: &str, error: &Error) -> Option<String> {
+pub(crate) fn of(source: &str, error: &Error) -> Option<String> {
     match error {
         Error::UnknownFormat { .. } => Some(format!("--input-format {source}:csv, if that is what it is")),
         Error::Encoding { .. } => Some(format!("--encoding {source}:latin1")),
@@ -37,7 +37,7 @@ fn of_text(source: &str, problem: &Problem) -> Option<String> {
 }
 
 /// What helps when temporary files cannot be written.
-pub fn of_temporary_files(kind: ErrorKind) -> Option<String> {
+pub(crate) fn of_temporary_files(kind: ErrorKind) -> Option<String> {
     match kind {
         ErrorKind::NotFound
         | ErrorKind::NotADirectory

@@ -16,15 +16,15 @@ mod phrases;
 mod samples;
 mod table;
 mod table_breaks;
-pub mod text_grid;
+pub(crate) mod text_grid;
 
 use clap::ValueEnum;
 use trueup_compare::{Comparison, Spec, Verdict};
 
-pub use phrases::{count, counted, verdict_line};
+pub(crate) use phrases::{count, counted, verdict_line};
 
 /// A finished comparison and where its sources came from.
-pub struct Report<'a> {
+pub(crate) struct Report<'a> {
     /// What was found.
     pub comparison: &'a Comparison,
     /// What was asked for.
@@ -35,7 +35,7 @@ pub struct Report<'a> {
 
 /// Where a source came from.
 #[derive(Debug, Clone)]
-pub struct Input {
+pub(crate) struct Input {
     /// As given on the command line.
     pub path: String,
     /// What was detected: `CSV, delimiter ';', UTF-8, header`.
@@ -44,7 +44,7 @@ pub struct Input {
 
 /// What the report is written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub(crate) enum Format {
     /// For a terminal.
     Table,
     /// One object, described by docs/diff.schema.json.
@@ -59,7 +59,7 @@ pub enum Format {
 
 /// What the place that a table is shown in can do.
 #[derive(Debug, Clone, Copy)]
-pub struct Look {
+pub(crate) struct Look {
     /// Characters in a line.
     pub width: usize,
     /// Whether escape codes for colours are understood.
@@ -68,12 +68,12 @@ pub struct Look {
 
 impl Look {
     /// What goes into files and pipes.
-    pub const PLAIN: Self = Self { width: 120, colour: false };
+    pub(crate) const PLAIN: Self = Self { width: 120, colour: false };
 }
 
 impl Report<'_> {
     /// Writes the report in a format; ends in a line break.
-    pub fn render(&self, format: Format, look: Look) -> String {
+    pub(crate) fn render(&self, format: Format, look: Look) -> String {
         match format {
             Format::Table => table::render(self, look),
             Format::Json => json::render(self),

@@ -29,7 +29,7 @@ use crate::{job_file, log, output, runs, runtime, terminal, who};
 const INTERRUPT: &str = "interrupted";
 
 /// Runs a job and says how to exit.
-pub fn run(options: &Run) -> Result<ExitCode, Failure> {
+pub(crate) fn run(options: &Run) -> Result<ExitCode, Failure> {
     let job = job_file::read(&options.job)?;
     let params = job_file::arguments(&job, &options.params)?.to_json().into_iter().collect();
     let home = Home::of(&options.places)?;

@@ -13,11 +13,11 @@ use std::process::ExitCode;
 use crate::arguments::Runs;
 use crate::failure::Failure;
 
-pub use find::find;
-pub use form::{json, moment, span};
+pub(crate) use find::find;
+pub(crate) use form::{json, moment, span};
 
 /// Does what was asked for.
-pub fn run(options: &Runs) -> Result<ExitCode, Failure> {
+pub(crate) fn run(options: &Runs) -> Result<ExitCode, Failure> {
     match options {
         Runs::List(options) => list::list(options),
         Runs::Show(options) => show::show(options),

@@ -20,7 +20,7 @@ use crate::{log, memory, runtime, who};
 const MEMORY_SHARE: &str = "60%";
 
 /// Executes, works and sweeps.
-pub fn serve(options: &Serve) -> Result<ExitCode, Failure> {
+pub(crate) fn serve(options: &Serve) -> Result<ExitCode, Failure> {
     let Interval(reconcile_interval) = options.reconcile_interval;
     let Work { lease, .. } = options.work;
     let settings =
@@ -37,7 +37,7 @@ pub fn serve(options: &Serve) -> Result<ExitCode, Failure> {
 }
 
 /// Works alone.
-pub fn work(options: &Worker) -> Result<ExitCode, Failure> {
+pub(crate) fn work(options: &Worker) -> Result<ExitCode, Failure> {
     let lease = options.work.lease;
     let settings = Settings { lease, ..Settings::default() };
     let run_settings = RunSettings { lease_ms: millis(lease), ..RunSettings::default() };

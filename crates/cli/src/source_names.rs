@@ -8,12 +8,12 @@ use crate::failure::Failure;
 
 /// The sources of the command line, named.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SourceNames {
+pub(crate) struct SourceNames {
     names: Vec<String>,
 }
 
 /// Splits `NAME=PATH`; what exists under the whole text is a path, whatever it contains.
-pub fn parse(sources: &[String]) -> Result<(SourceNames, Vec<String>), Failure> {
+pub(crate) fn parse(sources: &[String]) -> Result<(SourceNames, Vec<String>), Failure> {
     if sources.len() < 2 {
         return Err(Failure::usage_hint(
             "a comparison needs at least two sources",
@@ -59,17 +59,17 @@ fn check_name(name: &str) -> Result<(), Failure> {
 
 impl SourceNames {
     /// All of them, in order.
-    pub fn all(&self) -> &[String] {
+    pub(crate) fn all(&self) -> &[String] {
         &self.names
     }
 
     /// How many there are.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.names.len()
     }
 
     /// The number of a source given by name or number.
-    pub fn find(&self, source: &str) -> Result<usize, Failure> {
+    pub(crate) fn find(&self, source: &str) -> Result<usize, Failure> {
         self.known(source).ok_or_else(|| {
             let near = near_miss(source, self.names.iter().map(String::as_str))
                 .map(|name| format!("did you mean `{name}`?"));
@@ -86,7 +86,7 @@ impl SourceNames {
     }
 
     /// Splits `SRC:REST` where SRC is a source; otherwise all of it is for every source.
-    pub fn scoped<'a>(&self, text: &'a str) -> (Option<usize>, &'a str) {
+    pub(crate) fn scoped<'a>(&self, text: &'a str) -> (Option<usize>, &'a str) {
         let known = text.split_once(':').and_then(|(source, rest)| Some((self.known(source)?, rest)));
         known.map_or((None, text), |(source, rest)| (Some(source), rest))
     }
@@ -100,13 +100,13 @@ impl SourceNames {
     }
 
     /// The zone that each source gets; `+01:00` as a whole is one for all.
-    pub fn assign_zones(&self, given: &[String]) -> Result<Vec<Option<String>>, Failure> {
+    pub(crate) fn assign_zones(&self, given: &[String]) -> Result<Vec<Option<String>>, Failure> {
         let scoped = |text| if is_offset(text) { Ok((None, text)) } else { self.scoped_value(text) };
         self.assign_scoped("--timezone", given, scoped, zone)
     }
 
     /// The value that each source gets from options of the form `[SRC:]VALUE`; one for a source beats one for all.
-    pub fn assign<T: Clone>(
+    pub(crate) fn assign<T: Clone>(
         &self,
         option: &str,
         given: &[String],
@@ -140,11 +140,11 @@ impl SourceNames {
 
 /// What has been said, so that nothing is said twice.
 #[derive(Default)]
-pub struct Once<'a, T>(Vec<(T, &'a str)>);
+pub(crate) struct Once<'a, T>(Vec<(T, &'a str)>);
 
 impl<'a, T: PartialEq> Once<'a, T> {
     /// Refuses a second text about the same thing.
-    pub fn take(&mut self, option: &str, about: T, text: &'a str) -> Result<(), Failure> {
+    pub(crate) fn take(&mut self, option: &str, about: T, text: &'a str) -> Result<(), Failure> {
         if let Some((_, first)) = self.0.iter().find(|(known, _)| *known == about) {
             return Err(Failure::usage_hint(
                 format!("{option} {first} and {option} {text} are about the same"),

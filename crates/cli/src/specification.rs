@@ -15,7 +15,7 @@ use crate::source_names::{Once, SourceNames};
 use crate::tolerance;
 
 /// How each source is read.
-pub fn read_options(
+pub(crate) fn read_options(
     options: &Diff,
     sources: &SourceNames,
     temp_dir: &Path,
@@ -82,7 +82,7 @@ fn headless(given: &[String], sources: &SourceNames) -> Result<Vec<bool>, Failur
 }
 
 /// What is declared for each source.
-pub fn declared(
+pub(crate) fn declared(
     options: &Diff,
     sources: &SourceNames,
     columns: &[Vec<String>],
@@ -186,7 +186,7 @@ fn first_names(names: &[String]) -> String {
 }
 
 /// What to compare, and what counts as equal.
-pub fn spec(options: &Diff, sources: &SourceNames, columns: &[String]) -> Result<Spec, Failure> {
+pub(crate) fn spec(options: &Diff, sources: &SourceNames, columns: &[String]) -> Result<Spec, Failure> {
     let measures = measures(&options.measure)?;
     let is_known =
         |name: &str| columns.iter().any(|it| it == name) || measures.iter().any(|it| it.name == name);

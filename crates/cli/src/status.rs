@@ -14,7 +14,7 @@ use crate::visible::visible;
 use crate::{output, terminal};
 
 /// Prints what there is to know.
-pub fn status(options: &StatusOf) -> Result<ExitCode, Failure> {
+pub(crate) fn status(options: &StatusOf) -> Result<ExitCode, Failure> {
     let home = Home::of(&options.places)?;
     let (schema, queues, passes) = place::visit(&options.places, async |store, tenant_id| {
         Ok((store.schema(), store.queues(tenant_id).await?, store.passes().await?))

@@ -7,7 +7,7 @@ use trueup_lifecycle::Status;
 
 /// An attempt so far.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Story {
+pub(crate) struct Story {
     /// Its sources, in the order of the job.
     pub sources: Vec<Source>,
     /// Its stages that have begun.
@@ -18,7 +18,7 @@ pub struct Story {
 
 /// A source that is read.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Source {
+pub(crate) struct Source {
     /// Its name, or number.
     pub name: String,
     /// How many rows it has, once it was read whole.
@@ -29,7 +29,7 @@ pub struct Source {
 
 /// A stage that has begun.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Stage {
+pub(crate) struct Stage {
     /// Its name.
     pub name: String,
     /// Rows that are done.
@@ -44,7 +44,7 @@ pub struct Stage {
 
 impl Story {
     /// Hears one event more; those of others, and those that tell nothing of an attempt, add nothing.
-    pub fn hear(&mut self, event: &Event) {
+    pub(crate) fn hear(&mut self, event: &Event) {
         let Some(event_type) = event.name.event_type() else { return };
         // What the log holds of our types was checked when it came in.
         if let Ok(payload) = Payload::read(event_type, &event.data) {

@@ -8,7 +8,7 @@ use crate::story::{Stage, Story};
 use crate::visible::visible;
 
 /// The counts of a comparison in one sentence, as `diff` says them.
-pub fn counts(comparison: &Completed) -> String {
+pub(crate) fn counts(comparison: &Completed) -> String {
     let matched_groups = comparison.join_stats.matched_groups;
     let mut parts = vec![format!(
         "{} of {} match",
@@ -27,7 +27,7 @@ pub fn counts(comparison: &Completed) -> String {
 }
 
 /// Sources, stages and measures, each a table with an empty line before it.
-pub fn tables(story: &Story, look: Look) -> String {
+pub(crate) fn tables(story: &Story, look: Look) -> String {
     let marks = if look.colour { Marks::Colours } else { Marks::Carets };
     let table = |title: &str, headings: &[&str], rows: Vec<Vec<Field>>| match rows.len() {
         0 => String::new(),

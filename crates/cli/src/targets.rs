@@ -7,7 +7,11 @@ use crate::failure::Failure;
 use crate::source_names::SourceNames;
 
 /// Refuses targets that are, or lie among, the files of a source, and targets that are the same file.
-pub fn check(targets: &[(&str, &Path)], sources: &SourceNames, paths: &[String]) -> Result<(), Failure> {
+pub(crate) fn check(
+    targets: &[(&str, &Path)],
+    sources: &SourceNames,
+    paths: &[String],
+) -> Result<(), Failure> {
     let places: Vec<(String, PathBuf)> = (targets.iter())
         .filter_map(|(option, path)| Some((format!("{option} {}", path.display()), place(path)?)))
         .collect();

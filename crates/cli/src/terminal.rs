@@ -6,7 +6,7 @@ use crate::arguments::Colours;
 use crate::report::Look;
 
 /// What reports on standard output may look like.
-pub fn look_of_stdout(colours: Colours) -> Look {
+pub(crate) fn look_of_stdout(colours: Colours) -> Look {
     let is_terminal = stdout().is_terminal();
     let width = terminal_size::terminal_size().filter(|_| is_terminal).map(|(width, _)| usize::from(width.0));
     Look {
@@ -16,12 +16,12 @@ pub fn look_of_stdout(colours: Colours) -> Look {
 }
 
 /// Whether messages on standard error have colours.
-pub fn colours_on_stderr(colours: Colours) -> bool {
+pub(crate) fn colours_on_stderr(colours: Colours) -> bool {
     wanted(colours, stderr().is_terminal())
 }
 
 /// How many characters a line of standard error has; nothing if it is no terminal.
-pub fn width_of_stderr() -> Option<usize> {
+pub(crate) fn width_of_stderr() -> Option<usize> {
     if !stderr().is_terminal() || is_dumb() {
         return None;
     }

@@ -11,7 +11,7 @@ use crate::source_names::SourceNames;
 const SHOWN: usize = 60;
 
 /// Reads all of them, by column or measure, which some names are known to be.
-pub fn parse(
+pub(crate) fn parse(
     given: &[String],
     sources: &SourceNames,
     is_known: impl Fn(&str) -> bool,
@@ -74,7 +74,7 @@ fn refused(name: &str, value: &str, error: &RuleError) -> Failure {
 }
 
 /// Splits at commas, except where no `=` follows before the next: those belong to a name.
-pub fn assignments(text: &str) -> Vec<String> {
+pub(crate) fn assignments(text: &str) -> Vec<String> {
     let mut pieces: Vec<String> = Vec::new();
     let mut open = String::new();
     for piece in text.split(',') {

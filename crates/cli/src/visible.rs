@@ -1,17 +1,17 @@
 //! Keeps what data and file names contain from steering a terminal.
 
 /// The text with control characters spelt out, so that a value cannot move the cursor or break a line.
-pub fn visible(text: &str) -> String {
+pub(crate) fn visible(text: &str) -> String {
     spelt(text, is_unprintable)
 }
 
 /// As [`visible`], for text that has lines of its own.
-pub fn visible_lines(text: &str) -> String {
+pub(crate) fn visible_lines(text: &str) -> String {
     spelt(text, |character| character != '\n' && is_unprintable(character))
 }
 
 /// Control characters, and those that reorder what is shown.
-pub fn is_unprintable(character: char) -> bool {
+pub(crate) fn is_unprintable(character: char) -> bool {
     character.is_control() || matches!(character, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 

@@ -15,11 +15,12 @@ mod tests;
 use std::fmt;
 use std::str::FromStr;
 
-pub use decimal::{Decimal, MAX_DIGITS, MAX_EXPONENT};
-pub use float::widen;
-pub use fraction::Fraction;
+pub use decimal::Decimal;
+pub(crate) use decimal::{MAX_DIGITS, MAX_EXPONENT};
+pub(crate) use float::widen;
+pub(crate) use fraction::Fraction;
 pub use numeral::NumeralError;
-pub use quantity::Quantity;
+pub(crate) use quantity::Quantity;
 
 /// A value of a number column; ordered by size, NaN being larger than all else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

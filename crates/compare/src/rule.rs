@@ -215,7 +215,7 @@ pub fn display_duration(seconds: &Decimal) -> String {
 
 /// The same with a plus before what is above zero, for differences: `+1d 3h`, `-2s`, `0s`.
 #[must_use]
-pub fn display_signed_duration(seconds: &Decimal) -> String {
+pub(crate) fn display_signed_duration(seconds: &Decimal) -> String {
     let sign = if *seconds > Decimal::ZERO { "+" } else { "" };
     format!("{sign}{}", display_duration(seconds))
 }

@@ -3,8 +3,8 @@
 mod decimal;
 mod float;
 
-pub use decimal::{DecimalSum, Overflow};
-pub use float::FloatSum;
+pub(crate) use decimal::{DecimalSum, Overflow};
+pub(crate) use float::FloatSum;
 
 /// What is added besides finite numbers: NaN wins, and so do opposite infinities together.
 #[derive(Debug, Clone, Copy, Default)]

@@ -8,17 +8,17 @@ mod zone;
 
 use std::fmt::Write;
 
-pub use format::Format;
-pub use shape::{Order, OrderEvidence, Shape};
+pub(crate) use format::Format;
+pub(crate) use shape::{Order, OrderEvidence, Shape};
 pub(crate) use shape::{Orders, Sighting};
-pub use zone::Zone;
+pub(crate) use zone::Zone;
 pub(crate) use zone::offset_at;
 
 const DAY_SECONDS: i64 = 86_400;
 
 /// A date or time, exact to the nanosecond.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Moment {
+pub(crate) struct Moment {
     /// Seconds since 1970-01-01T00:00:00, by the wall clock or, for instants, in UTC; for times of day since midnight.
     pub seconds: i64,
     /// Nanoseconds after that second, below 10^9.
@@ -27,7 +27,7 @@ pub struct Moment {
 
 /// What a date or time says.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum TemporalKind {
+pub(crate) enum TemporalKind {
     /// A day.
     Date,
     /// A day and a time by an unnamed clock.
@@ -41,7 +41,7 @@ pub enum TemporalKind {
 impl TemporalKind {
     /// Finds the kind that values of both can be read as: a date is its midnight, and nothing else mixes.
     #[must_use]
-    pub fn widened(self, other: Self) -> Option<Self> {
+    pub(crate) fn widened(self, other: Self) -> Option<Self> {
         match (self, other) {
             _ if self == other => Some(self),
             (Self::Date, Self::Timestamp) | (Self::Timestamp, Self::Date) => Some(Self::Timestamp),
@@ -52,21 +52,21 @@ impl TemporalKind {
 
 /// Cuts a moment to this many digits of a second, toward the past.
 #[must_use]
-pub fn truncate(moment: Moment, digits: u32) -> Moment {
+pub(crate) fn truncate(moment: Moment, digits: u32) -> Moment {
     let unit = 10_u32.pow(9 - digits.min(9));
     Moment { nanos: moment.nanos - moment.nanos % unit, ..moment }
 }
 
 /// Spells a moment in the canonical form of its kind: `2024-03-01`, `2024-03-01 09:01:00.5`, `2024-03-01 09:01:00Z`, `09:01:00`.
 #[must_use]
-pub fn display(moment: Moment, kind: TemporalKind) -> String {
+pub(crate) fn display(moment: Moment, kind: TemporalKind) -> String {
     let mut spelt = String::with_capacity(32);
     append(moment, kind, &mut spelt);
     spelt
 }
 
 /// Appends the canonical form of a moment.
-pub fn append(moment: Moment, kind: TemporalKind, out: &mut String) {
+pub(crate) fn append(moment: Moment, kind: TemporalKind, out: &mut String) {
     let day = moment.seconds.div_euclid(DAY_SECONDS);
     let second = moment.seconds.rem_euclid(DAY_SECONDS);
     if kind != TemporalKind::Time {

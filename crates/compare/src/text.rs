@@ -5,15 +5,15 @@ mod likeness;
 mod normalise;
 mod spelling;
 
-pub use assumption::{Assumption, Reading};
+pub(crate) use assumption::{Assumption, Reading};
 pub(crate) use likeness::Likeness;
-pub use normalise::{NormaliserSet, normalise_into};
+pub(crate) use normalise::{NormaliserSet, normalise_into};
 pub use spelling::near_miss;
 
 /// Whether text is `-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?`.
 #[inline]
 #[must_use]
-pub fn is_numeral(text: &[u8]) -> bool {
+pub(crate) fn is_numeral(text: &[u8]) -> bool {
     let unsigned = text.strip_prefix(b"-").unwrap_or(text);
     let Some(rest) = skip_digits(unsigned) else {
         return false;
@@ -46,7 +46,7 @@ fn skip_digits(text: &[u8]) -> Option<&[u8]> {
 /// Reads the words for numbers that no numeral can write: `NaN`, `inf`, `-inf`, `Infinity`, `-Infinity`.
 #[inline]
 #[must_use]
-pub fn special_number(text: &[u8]) -> Option<f64> {
+pub(crate) fn special_number(text: &[u8]) -> Option<f64> {
     match text {
         b"NaN" => Some(f64::NAN),
         b"inf" | b"Infinity" => Some(f64::INFINITY),
@@ -58,7 +58,7 @@ pub fn special_number(text: &[u8]) -> Option<f64> {
 /// Reads `true` and `false` in any case.
 #[inline]
 #[must_use]
-pub fn boolean(text: &[u8]) -> Option<bool> {
+pub(crate) fn boolean(text: &[u8]) -> Option<bool> {
     match text.len() {
         4 if text.eq_ignore_ascii_case(b"true") => Some(true),
         5 if text.eq_ignore_ascii_case(b"false") => Some(false),
@@ -69,7 +69,7 @@ pub fn boolean(text: &[u8]) -> Option<bool> {
 /// Reads a truth value of a column declared to hold them: also `t f yes no y n 1 0`, in any case.
 #[inline]
 #[must_use]
-pub fn declared_boolean(text: &[u8]) -> Option<bool> {
+pub(crate) fn declared_boolean(text: &[u8]) -> Option<bool> {
     match text {
         b"1" | b"t" | b"T" | b"y" | b"Y" => Some(true),
         b"0" | b"f" | b"F" | b"n" | b"N" => Some(false),

@@ -8,12 +8,12 @@ mod tests;
 use crate::number::{Decimal, Quantity};
 use crate::spec::{Base, Rule};
 
-pub use fixed::FixedRule;
-pub use float::FloatRule;
+pub(crate) use fixed::FixedRule;
+pub(crate) use float::FloatRule;
 
 /// What a rule says about the values of one group.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// Whether they are within.
     pub within: bool,
     /// The sources that decide: the reference first where there is one, else the lower number.
@@ -24,7 +24,7 @@ pub struct Outcome {
 
 /// Holds the values of a group, one per source, against a rule; `None` is NULL, durations are in seconds.
 #[must_use]
-pub fn check(rule: &Rule, reference: Option<usize>, values: &[Option<Quantity>]) -> Outcome {
+pub(crate) fn check(rule: &Rule, reference: Option<usize>, values: &[Option<Quantity>]) -> Outcome {
     match effective_reference(rule, reference) {
         Some(reference) => check_reference(rule, reference, values),
         None => hold(rule, values, furthest_pair(values)),

@@ -38,7 +38,7 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    pub fn new(fields: usize, wanted: &[usize], schema: SchemaRef) -> Self {
+    pub(crate) fn new(fields: usize, wanted: &[usize], schema: SchemaRef) -> Self {
         let mut slots = vec![UNWANTED; fields];
         let mut columns = 0;
         for &field in wanted {
@@ -51,7 +51,7 @@ impl Layout {
         Self { slots, order, columns, schema }
     }
 
-    pub fn fields(&self) -> usize {
+    pub(crate) fn fields(&self) -> usize {
         self.slots.len()
     }
 }
@@ -76,7 +76,7 @@ pub(crate) struct Columns<'l> {
 
 impl<'l> Columns<'l> {
     /// Starts with room for the rows that a chunk of that many bytes may have.
-    pub fn new(layout: &'l Layout, chunk_len: usize) -> Self {
+    pub(crate) fn new(layout: &'l Layout, chunk_len: usize) -> Self {
         let rows = chunk_len / (8 * layout.fields().max(1));
         let column = || Column { views: Vec::with_capacity(rows), nulls: Vec::new() };
         Self {
@@ -89,13 +89,13 @@ impl<'l> Columns<'l> {
     }
 
     /// How many fields a record of the file has.
-    pub fn fields(&self) -> usize {
+    pub(crate) fn fields(&self) -> usize {
         self.layout.fields()
     }
 
     /// Whether a field was asked for.
     #[inline]
-    pub fn wants(&self, field: usize) -> bool {
+    pub(crate) fn wants(&self, field: usize) -> bool {
         self.slot(field) < self.filled.len()
     }
 
@@ -106,7 +106,7 @@ impl<'l> Columns<'l> {
 
     /// Adds `chunk[start..end]`, after which there are 16 more bytes.
     #[inline]
-    pub fn push(&mut self, field: usize, chunk: &[u8], start: usize, end: usize) {
+    pub(crate) fn push(&mut self, field: usize, chunk: &[u8], start: usize, end: usize) {
         let slot = self.slot(field);
         if let Some(column) = self.filled.get_mut(slot) {
             column.views.push(view(chunk, start, end - start));
@@ -114,7 +114,7 @@ impl<'l> Columns<'l> {
     }
 
     #[inline]
-    pub fn push_null(&mut self, field: usize) {
+    pub(crate) fn push_null(&mut self, field: usize) {
         let slot = self.slot(field);
         if let Some(column) = self.filled.get_mut(slot) {
             column.nulls.push(column.views.len());
@@ -123,7 +123,7 @@ impl<'l> Columns<'l> {
     }
 
     /// Adds a value that `write` appends to the bytes it gets.
-    pub fn push_rewritten<T>(&mut self, field: usize, write: impl FnOnce(&mut Vec<u8>) -> T) -> T {
+    pub(crate) fn push_rewritten<T>(&mut self, field: usize, write: impl FnOnce(&mut Vec<u8>) -> T) -> T {
         let start = self.rewritten.len();
         let written = write(&mut self.rewritten);
         let slot = self.slot(field);
@@ -135,7 +135,7 @@ impl<'l> Columns<'l> {
 
     /// Ends a row, every column of which has a value; the next one starts there in the chunk.
     #[inline]
-    pub fn end_row(&mut self, next: usize) {
+    pub(crate) fn end_row(&mut self, next: usize) {
         self.rows += 1;
         if self.rows.is_multiple_of(LANDMARK_ROWS) {
             self.landmarks.push(offset(next));
@@ -143,12 +143,12 @@ impl<'l> Columns<'l> {
     }
 
     /// Where every [`LANDMARK_ROWS`]th row starts, but for the first, if every row was read.
-    pub fn landmarks(&self) -> &[u32] {
+    pub(crate) fn landmarks(&self) -> &[u32] {
         &self.landmarks
     }
 
     /// Gives the fields that the row in progress lacks a NULL, and ends it.
-    pub fn fill_row(&mut self) {
+    pub(crate) fn fill_row(&mut self) {
         for column in &mut self.filled {
             if column.views.len() == self.rows {
                 column.nulls.push(self.rows);
@@ -159,7 +159,7 @@ impl<'l> Columns<'l> {
     }
 
     /// Makes the batch, whose text is in the given chunk.
-    pub fn finish(self, chunk: &Buffer) -> Result<RecordBatch, ArrowError> {
+    pub(crate) fn finish(self, chunk: &Buffer) -> Result<RecordBatch, ArrowError> {
         let buffers: Arc<[Buffer]> = if self.rewritten.is_empty() {
             [chunk.clone()].into()
         } else {

@@ -209,7 +209,7 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
-    pub fn at(at: usize, problem: Problem) -> Self {
+    pub(crate) fn at(at: usize, problem: Problem) -> Self {
         Self { at, problem }
     }
 }

@@ -63,7 +63,7 @@ pub(crate) enum Compression {
 }
 
 impl Compression {
-    pub fn of(head: &[u8]) -> Self {
+    pub(crate) fn of(head: &[u8]) -> Self {
         if head.starts_with(&[0x1f, 0x8b]) {
             Self::Gzip
         } else if head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {

@@ -28,7 +28,7 @@ enum Place {
 
 impl Input {
     /// Takes a file, or a pipe, which is spooled since it can be read only once.
-    pub fn at(path: &Path, temp_dir: &Path) -> Result<Self, Error> {
+    pub(crate) fn at(path: &Path, temp_dir: &Path) -> Result<Self, Error> {
         let name = path.display().to_string();
         let read = |source| Error::Read { path: name.clone(), source };
         let metadata = fs::metadata(path).map_err(read)?;
@@ -41,7 +41,7 @@ impl Input {
     }
 
     /// Keeps all that a reader delivers in a temporary file.
-    pub fn spool(name: &str, reader: &mut dyn Read, temp_dir: &Path) -> Result<Self, Error> {
+    pub(crate) fn spool(name: &str, reader: &mut dyn Read, temp_dir: &Path) -> Result<Self, Error> {
         let spooled = |source| Error::Spool {
             path: name.to_owned(),
             directory: temp_dir.display().to_string(),
@@ -53,20 +53,20 @@ impl Input {
     }
 
     /// Takes a temporary file without a name that has been written.
-    pub fn kept(name: &str, file: File, len: u64) -> Self {
+    pub(crate) fn kept(name: &str, file: File, len: u64) -> Self {
         Self { name: name.to_owned(), place: Place::Spool(Arc::new(file)), len, modified: None }
     }
 
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    pub fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         self.len
     }
 
     /// The path, for what has one.
-    pub fn path(&self) -> Option<&Path> {
+    pub(crate) fn path(&self) -> Option<&Path> {
         match &self.place {
             Place::Path(path) => Some(path),
             Place::Spool(_) => None,
@@ -74,7 +74,7 @@ impl Input {
     }
 
     /// Opens the file anew, and refuses when it is no longer the same.
-    pub fn open(&self) -> Result<Bytes, Error> {
+    pub(crate) fn open(&self) -> Result<Bytes, Error> {
         let file = match &self.place {
             Place::Spool(file) => Arc::clone(file),
             Place::Path(path) => {
@@ -90,22 +90,22 @@ impl Input {
     }
 
     /// The first and the last few bytes.
-    pub fn ends(&self) -> Result<(Vec<u8>, Vec<u8>), Error> {
+    pub(crate) fn ends(&self) -> Result<(Vec<u8>, Vec<u8>), Error> {
         let bytes = self.open()?;
         let count = self.len.min(16);
         let read = |at| bytes.exact(at, count).map_err(|source| self.unreadable(source));
         Ok((read(0)?, read(self.len - count)?))
     }
 
-    pub fn unreadable(&self, source: io::Error) -> Error {
+    pub(crate) fn unreadable(&self, source: io::Error) -> Error {
         Error::Read { path: self.name.clone(), source }
     }
 
-    pub fn changed(&self) -> Error {
+    pub(crate) fn changed(&self) -> Error {
         Error::Changed { path: self.name.clone() }
     }
 
-    pub fn damaged(&self, problem: impl std::fmt::Display) -> Error {
+    pub(crate) fn damaged(&self, problem: impl std::fmt::Display) -> Error {
         Error::Damaged { path: self.name.clone(), problem: problem.to_string() }
     }
 }
@@ -118,12 +118,12 @@ pub(crate) struct Bytes {
 }
 
 impl Bytes {
-    pub fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         self.len
     }
 
     /// Reads exactly the given range, having checked that it can be there before any memory is asked for.
-    pub fn exact(&self, at: u64, count: u64) -> io::Result<Vec<u8>> {
+    pub(crate) fn exact(&self, at: u64, count: u64) -> io::Result<Vec<u8>> {
         if at.checked_add(count).is_none_or(|end| end > self.len) {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
@@ -134,7 +134,7 @@ impl Bytes {
     }
 
     /// Reads on from a position up to the length the file had at first.
-    pub fn reader(&self, at: u64) -> Reader {
+    pub(crate) fn reader(&self, at: u64) -> Reader {
         Reader { bytes: self.clone(), at }
     }
 

@@ -39,7 +39,7 @@ enum Kind {
 }
 
 impl IpcFile {
-    pub fn open(input: Input) -> Result<Self, Error> {
+    pub(crate) fn open(input: Input) -> Result<Self, Error> {
         let bytes = input.open()?;
         let contents =
             guarded(|| if starts_with_magic(&bytes)? { of_file(&bytes) } else { of_stream(&bytes) });
@@ -50,7 +50,7 @@ impl IpcFile {
     }
 
     /// Says that what was read into it came from somewhere else.
-    pub fn described_as(mut self, kind: &'static str) -> Self {
+    pub(crate) fn described_as(mut self, kind: &'static str) -> Self {
         self.contents.kind = kind;
         self
     }

@@ -27,7 +27,7 @@ pub(crate) struct ParquetFile {
 }
 
 impl ParquetFile {
-    pub fn open(input: Input) -> Result<Self, Error> {
+    pub(crate) fn open(input: Input) -> Result<Self, Error> {
         let bytes = input.open()?;
         let metadata = guarded(|| metadata(&bytes)).map_err(|problem| input.damaged(problem))?;
         let fields = metadata

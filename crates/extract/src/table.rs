@@ -38,17 +38,17 @@ pub(crate) struct Wanted<'a> {
 
 impl<'a> Wanted<'a> {
     /// Whether any rows of the file's nth part are wanted.
-    pub fn takes(&self, nth: usize) -> bool {
+    pub(crate) fn takes(&self, nth: usize) -> bool {
         self.only.is_none_or(|only| only.contains_key(&(self.first + nth)))
     }
 
     /// The rows chosen of the file's nth part; without a selection there are none, and all are wanted.
-    pub fn chosen(&self, nth: usize) -> Option<&'a BooleanBuffer> {
+    pub(crate) fn chosen(&self, nth: usize) -> Option<&'a BooleanBuffer> {
         self.only?.get(&(self.first + nth))
     }
 
     /// The fields of the batches to come.
-    pub fn schema(&self, fields: &[Field]) -> SchemaRef {
+    pub(crate) fn schema(&self, fields: &[Field]) -> SchemaRef {
         Arc::new(Schema::new(self.columns.iter().map(|&index| fields[index].clone()).collect::<Vec<_>>()))
     }
 }

@@ -25,7 +25,7 @@ pub(crate) struct Text {
 }
 
 impl Text {
-    pub fn new(input: Input, encoding: Option<&str>) -> Result<Self, Error> {
+    pub(crate) fn new(input: Input, encoding: Option<&str>) -> Result<Self, Error> {
         let compression = Compression::of(&input.ends()?.0);
         let named = match encoding {
             None => None,
@@ -41,7 +41,7 @@ impl Text {
     }
 
     /// Starts reading the decoded text.
-    pub fn open(&self) -> Result<Box<dyn Read + Send>, Error> {
+    pub(crate) fn open(&self) -> Result<Box<dyn Read + Send>, Error> {
         let bytes = self.input.open()?;
         let mut unpacked =
             unpack(&bytes, self.compression).map_err(|source| self.input.unreadable(source))?;
@@ -54,7 +54,7 @@ impl Text {
     }
 
     /// The open file and where the text starts in it, for text that can be read from any offset.
-    pub fn seekable(&self) -> Result<Option<(Bytes, u64)>, Error> {
+    pub(crate) fn seekable(&self) -> Result<Option<(Bytes, u64)>, Error> {
         if self.compression != Compression::Plain || self.encoding.is_some() {
             return Ok(None);
         }
@@ -62,7 +62,7 @@ impl Text {
     }
 
     /// About how many bytes the decoded text has; four times the file when it is compressed.
-    pub fn len_hint(&self) -> u64 {
+    pub(crate) fn len_hint(&self) -> u64 {
         if self.compression == Compression::Plain {
             self.input.len()
         } else {
@@ -71,7 +71,7 @@ impl Text {
     }
 
     /// `UTF-8`, or `UTF-16LE, gzip`.
-    pub fn described(&self) -> String {
+    pub(crate) fn described(&self) -> String {
         let packed = match self.compression {
             Compression::Plain => "",
             Compression::Gzip => ", gzip",
@@ -81,7 +81,7 @@ impl Text {
     }
 
     /// Turns a fault at an offset of the text into an error with the line, for which the text up to there is read again.
-    pub fn error(&self, offset: u64, fault: Fault, terminator: u8) -> Error {
+    pub(crate) fn error(&self, offset: u64, fault: Fault, terminator: u8) -> Error {
         let place = self.position(offset + fault.at as u64, terminator);
         match place {
             Err(error) => error,
@@ -92,7 +92,7 @@ impl Text {
     }
 
     /// Turns a failed reading into an error; malformed text under another encoding arrives this way too.
-    pub fn unreadable(&self, source: std::io::Error) -> Error {
+    pub(crate) fn unreadable(&self, source: std::io::Error) -> Error {
         match source.get_ref().and_then(|inner| inner.downcast_ref::<decode::Malformed>()) {
             None => self.input.unreadable(source),
             Some(malformed) => Error::Text {
@@ -105,7 +105,7 @@ impl Text {
     }
 
     /// The line, from 1, of an offset of the text.
-    pub fn line(&self, offset: u64, terminator: u8) -> Result<u64, Error> {
+    pub(crate) fn line(&self, offset: u64, terminator: u8) -> Result<u64, Error> {
         self.position(offset, terminator).map(|(line, _)| line)
     }
 

@@ -24,7 +24,7 @@ macro_rules! words {
             pub(crate) const NAMES: &'static [&'static str] = &[$($word),*];
 
             /// Its name in the document.
-            pub const fn name(self) -> &'static str {
+            $vis const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $word,)* }
             }
         }

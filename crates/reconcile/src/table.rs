@@ -4,7 +4,7 @@ use arrow_schema::SchemaRef;
 use trueup_compare::{Part, Scan, Selection, Table, TableError};
 
 /// A table that `extract` opened.
-pub struct SourceTable(pub trueup_extract::Table);
+pub(crate) struct SourceTable(pub trueup_extract::Table);
 
 struct SourceScan<'a>(trueup_extract::Scan<'a>);
 

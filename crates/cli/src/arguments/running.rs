@@ -11,7 +11,7 @@ use trueup_lifecycle::Status;
 
 /// Which store, and where the files of runs are.
 #[derive(Debug, Args)]
-pub struct Places {
+pub(crate) struct Places {
     // A text here and a place later: what is no place is not shown with the password that it may have.
     /// The store: sqlite:PATH or postgres://USER@HOST/DATABASE; a file in your data directory by default
     #[arg(long, value_name = "STORE", env = "TRUEUP_STORE", hide_env_values = true, help_heading = "Store")]
@@ -24,7 +24,7 @@ pub struct Places {
 
 /// What `trueup run` takes.
 #[derive(Debug, Args)]
-pub struct Run {
+pub(crate) struct Run {
     /// The job: YAML or JSON; relative paths in it start at its folder
     #[arg(value_name = "JOB.YAML")]
     pub job: PathBuf,
@@ -52,27 +52,27 @@ pub struct Run {
 
 /// What `trueup check` takes.
 #[derive(Debug, Args)]
-pub struct Check {
+pub(crate) struct Check {
     /// The job: YAML or JSON; relative paths in it start at its folder
     #[arg(value_name = "JOB.YAML")]
-    pub job: PathBuf,
+    pub(crate) job: PathBuf,
 
     /// A parameter of the job
     #[arg(long = "param", short, value_name = "NAME=VALUE")]
-    pub params: Vec<String>,
+    pub(crate) params: Vec<String>,
 
     /// Tries every connection, query and file, and shows the columns of each source
     #[arg(long)]
-    pub connect: bool,
+    pub(crate) connect: bool,
 
     /// Prints one JSON object
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
 }
 
 /// What `trueup serve` takes.
 #[derive(Debug, Args)]
-pub struct Serve {
+pub(crate) struct Serve {
     /// Where.
     #[command(flatten)]
     pub places: Places,
@@ -96,7 +96,7 @@ pub struct Serve {
 
 /// What `trueup worker` takes.
 #[derive(Debug, Args)]
-pub struct Worker {
+pub(crate) struct Worker {
     /// Where.
     #[command(flatten)]
     pub places: Places,
@@ -108,7 +108,7 @@ pub struct Worker {
 
 /// How runs are executed.
 #[derive(Debug, Args)]
-pub struct Work {
+pub(crate) struct Work {
     /// What this process is called in reports and in the audit log; no other may have the name while it lives
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
@@ -136,7 +136,7 @@ pub struct Work {
 
 /// How often something is done; none is never.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Interval(pub Option<Duration>);
+pub(crate) struct Interval(pub Option<Duration>);
 
 fn interval(text: &str) -> Result<Interval, DurationError> {
     let interval = parse_duration(text)?;
@@ -145,7 +145,7 @@ fn interval(text: &str) -> Result<Interval, DurationError> {
 
 /// What `trueup runs` does.
 #[derive(Debug, Subcommand)]
-pub enum Runs {
+pub(crate) enum Runs {
     /// Lists runs, the latest first
     List(List),
     /// Shows all that is known of a run
@@ -160,7 +160,7 @@ pub enum Runs {
 
 /// What `trueup runs list` takes.
 #[derive(Debug, Args)]
-pub struct List {
+pub(crate) struct List {
     /// Where.
     #[command(flatten)]
     pub places: Places,
@@ -184,7 +184,7 @@ pub struct List {
 
 /// What `trueup runs show` takes.
 #[derive(Debug, Args)]
-pub struct Show {
+pub(crate) struct Show {
     /// The run, by its id or the start of it
     #[arg(value_name = "RUN")]
     pub run: String,
@@ -200,7 +200,7 @@ pub struct Show {
 
 /// What `trueup runs cancel` takes.
 #[derive(Debug, Args)]
-pub struct Cancel {
+pub(crate) struct Cancel {
     /// The run, by its id or the start of it
     #[arg(value_name = "RUN")]
     pub run: String,
@@ -216,7 +216,7 @@ pub struct Cancel {
 
 /// What `trueup runs retry` takes.
 #[derive(Debug, Args)]
-pub struct Retry {
+pub(crate) struct Retry {
     /// The runs, by their ids or the starts of them
     #[arg(value_name = "RUN", required_unless_present = "status", conflicts_with = "status")]
     pub runs: Vec<String>,
@@ -236,7 +236,7 @@ pub struct Retry {
 
 /// What `trueup runs breaks` takes.
 #[derive(Debug, Args)]
-pub struct Breaks {
+pub(crate) struct Breaks {
     /// The run, by its id or the start of it
     #[arg(value_name = "RUN")]
     pub run: String,
@@ -260,7 +260,7 @@ pub struct Breaks {
 
 /// How breaks are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum BreaksForm {
+pub(crate) enum BreaksForm {
     /// For a terminal.
     Table,
     /// As a break file of CSV has them.
@@ -271,14 +271,14 @@ pub enum BreaksForm {
 
 /// What `trueup events` does.
 #[derive(Debug, Subcommand)]
-pub enum Events {
+pub(crate) enum Events {
     /// Prints the log of events, from its start or a position
     Tail(Tail),
 }
 
 /// What `trueup events tail` takes.
 #[derive(Debug, Args)]
-pub struct Tail {
+pub(crate) struct Tail {
     /// Where.
     #[command(flatten)]
     pub places: Places,
@@ -306,7 +306,7 @@ pub struct Tail {
 
 /// What `trueup status` takes.
 #[derive(Debug, Args)]
-pub struct StatusOf {
+pub(crate) struct StatusOf {
     /// Where.
     #[command(flatten)]
     pub places: Places,

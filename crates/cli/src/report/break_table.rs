@@ -8,7 +8,7 @@ use super::marking::differing;
 use super::phrases;
 
 /// How a report writes what a table of breaks is made of.
-pub struct Markup {
+pub(super) struct Markup {
     /// A name of a column or source.
     pub name: fn(&str) -> String,
     /// A value, NULL being none, and the part of it that differs.
@@ -20,7 +20,7 @@ pub struct Markup {
 }
 
 /// The table, ready to be laid out.
-pub struct BreakTable {
+pub(super) struct BreakTable {
     /// The headings: the key (and which break of it), the column, the sources and the difference.
     pub head: Vec<String>,
     /// A row for each measure that is outside, one for a group that is absent somewhere.
@@ -31,7 +31,7 @@ pub struct BreakTable {
 
 impl BreakTable {
     /// Of the breaks in the comparison; none without any.
-    pub fn new(comparison: &Comparison, markup: &Markup) -> Option<Self> {
+    pub(super) fn new(comparison: &Comparison, markup: &Markup) -> Option<Self> {
         let breaks = &comparison.breaks;
         if breaks.is_empty() {
             return None;

@@ -13,7 +13,7 @@ use crate::visible::visible;
 const STYLE: &str = include_str!("html.css");
 
 /// Writes the page.
-pub fn render(report: &Report<'_>) -> String {
+pub(super) fn render(report: &Report<'_>) -> String {
     let comparison = report.comparison;
     let class = if report.matched() { "matched" } else { "unmatched" };
     let verdict = phrases::verdict(comparison);
@@ -176,7 +176,7 @@ fn value(text: Option<&str>, mark: Range<usize>) -> String {
 }
 
 /// Text for an element or a quoted attribute.
-pub fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let mut html = String::with_capacity(text.len());
     for character in visible(text).chars() {
         match character {

@@ -14,7 +14,7 @@ const LABEL_CHARACTERS: usize = 18;
 const ROW: usize = 26;
 
 /// One bar: matched, outside, absent somewhere.
-pub fn groups(comparison: &Comparison) -> String {
+pub(super) fn groups(comparison: &Comparison) -> String {
     let parts = [
         ("good", "matched", comparison.rows_matched),
         ("bad", "outside", phrases::outside_groups(comparison)),
@@ -39,7 +39,7 @@ pub fn groups(comparison: &Comparison) -> String {
 }
 
 /// One bar per column with breaks, as long as its share of groups outside.
-pub fn columns(comparison: &Comparison) -> String {
+pub(super) fn columns(comparison: &Comparison) -> String {
     let figures = Figures::new(comparison);
     let most = figures.shown().first().map_or(0, |measure| measure.outside);
     let rows: Vec<Row> = (figures.shown().iter().filter(|measure| measure.outside > 0))
@@ -54,7 +54,7 @@ pub fn columns(comparison: &Comparison) -> String {
 }
 
 /// One bar per value, as long as the share of its rows in breaks, with a line at the share of all rows.
-pub fn concentration(comparison: &Comparison) -> String {
+pub(super) fn concentration(comparison: &Comparison) -> String {
     let rows: Vec<Row> = (comparison.concentration.iter().take(MANY))
         .map(|found| Row {
             name: format!("{} = {}", found.column, phrases::or_null(found.value.as_deref())),

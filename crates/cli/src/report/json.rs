@@ -13,7 +13,7 @@ use super::{Report, phrases};
 use crate::visible::is_unprintable;
 
 /// Writes the object, indented, its fields always in the same order.
-pub fn render(report: &Report<'_>) -> String {
+pub(super) fn render(report: &Report<'_>) -> String {
     let comparison = report.comparison;
     let object = Object {
         source_row_counts: by_source(comparison, &comparison.source_row_counts),

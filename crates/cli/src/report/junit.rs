@@ -7,7 +7,7 @@ use super::{Report, phrases};
 use crate::visible::{is_unprintable, visible};
 
 /// Writes the XML that JUnit's own reports have made common.
-pub fn render(report: &Report<'_>) -> String {
+pub(super) fn render(report: &Report<'_>) -> String {
     let comparison = report.comparison;
     let mut cases = vec![presence_case(comparison)];
     let figures = Figures::new(comparison);

@@ -7,7 +7,7 @@ use crate::visible::visible;
 
 impl Report<'_> {
     /// The rule of a measure with all that belongs to it: `PERCENTAGE 5% of the smaller, 3 allowed`.
-    pub fn rule(&self, measure: &MeasureReport) -> String {
+    pub(crate) fn rule(&self, measure: &MeasureReport) -> String {
         let base = match self.base(measure) {
             Some(base @ ("larger" | "smaller" | "mean")) => format!(" of the {base}"),
             Some(source) => format!(" of {}", visible(source)),
@@ -22,7 +22,7 @@ impl Report<'_> {
     }
 
     /// What the percentage of a measure is a share of: `larger`, `smaller`, `mean`, or a source; none without one.
-    pub fn base(&self, measure: &MeasureReport) -> Option<&str> {
+    pub(crate) fn base(&self, measure: &MeasureReport) -> Option<&str> {
         // A column whose kinds disagree is compared exactly, whatever its tolerance says.
         let tolerance = self.tolerance(measure).filter(|_| measure.tolerance_type == RuleType::Percentage)?;
         match tolerance.rule {
@@ -35,7 +35,7 @@ impl Report<'_> {
     }
 
     /// How many groups of a measure may be outside.
-    pub fn allow(&self, measure: &MeasureReport) -> &Allow {
+    pub(crate) fn allow(&self, measure: &MeasureReport) -> &Allow {
         self.tolerance(measure).map_or(&Allow::None, |tolerance| &tolerance.allow)
     }
 

@@ -15,7 +15,7 @@ use crate::visible::visible;
 const VALUE: usize = 60;
 
 /// Writes the report in GitHub's dialect.
-pub fn render(report: &Report<'_>) -> String {
+pub(super) fn render(report: &Report<'_>) -> String {
     let comparison = report.comparison;
     let sign = if report.matched() { "✅" } else { "❌" };
     let mut text =

@@ -5,7 +5,7 @@ use std::ops::Range;
 use unicode_width::UnicodeWidthChar;
 
 /// The characters of each value between what both begin with and what both end with.
-pub fn differing(left: &str, right: &str) -> (Range<usize>, Range<usize>) {
+pub(super) fn differing(left: &str, right: &str) -> (Range<usize>, Range<usize>) {
     let left: Vec<char> = left.chars().collect();
     let right: Vec<char> = right.chars().collect();
     let same = |pair: &(&char, &char)| pair.0 == pair.1;
@@ -17,7 +17,7 @@ pub fn differing(left: &str, right: &str) -> (Range<usize>, Range<usize>) {
 
 /// A value cut to a width, with the part to mark.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cut {
+pub(super) struct Cut {
     /// What is shown.
     pub text: String,
     /// Which of its characters are marked.
@@ -26,12 +26,12 @@ pub struct Cut {
 
 impl Cut {
     /// A value without a mark.
-    pub fn plain(text: &str, width: usize) -> Self {
+    pub(super) fn plain(text: &str, width: usize) -> Self {
         Self::new(text, 0..0, width)
     }
 
     /// Cuts out the middle, or both ends where the middle is what differs.
-    pub fn new(text: &str, mark: Range<usize>, width: usize) -> Self {
+    pub(super) fn new(text: &str, mark: Range<usize>, width: usize) -> Self {
         let characters: Vec<char> = text.chars().collect();
         let fits = characters.iter().copied().map(columns).sum::<usize>() <= width;
         if fits || width < 4 {
@@ -83,7 +83,7 @@ impl Cut {
     }
 
     /// The text in three parts: before, in and after the mark.
-    pub fn parts(&self) -> (&str, &str, &str) {
+    pub(super) fn parts(&self) -> (&str, &str, &str) {
         let byte =
             |position| self.text.char_indices().nth(position).map_or(self.text.len(), |(byte, _)| byte);
         let (start, end) = (byte(self.mark.start), byte(self.mark.end));
@@ -92,7 +92,7 @@ impl Cut {
 }
 
 /// How many columns of a terminal a text takes.
-pub fn width(text: &str) -> usize {
+pub(super) fn width(text: &str) -> usize {
     text.chars().map(columns).sum()
 }
 

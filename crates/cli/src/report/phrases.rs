@@ -8,18 +8,18 @@ use trueup_compare::{
 use crate::visible::visible;
 
 /// How many columns, findings or concentrations a report for people lists before "and N more".
-pub const MANY: usize = 20;
+pub(super) const MANY: usize = 20;
 
 /// How many columns of one break a report for people lists before "and N more".
-pub const MANY_OF_ONE: usize = 10;
+pub(super) const MANY_OF_ONE: usize = 10;
 
 /// The verdict in one line.
-pub fn verdict_line(comparison: &Comparison) -> String {
+pub(crate) fn verdict_line(comparison: &Comparison) -> String {
     format!("{}: {}", verdict(comparison), summary(comparison))
 }
 
 /// `MATCHED` or `UNMATCHED`.
-pub fn verdict(comparison: &Comparison) -> &'static str {
+pub(super) fn verdict(comparison: &Comparison) -> &'static str {
     match comparison.verdict {
         Verdict::Matched => "MATCHED",
         Verdict::Unmatched => "UNMATCHED",
@@ -27,7 +27,7 @@ pub fn verdict(comparison: &Comparison) -> &'static str {
 }
 
 /// The counts in one sentence.
-pub fn summary(comparison: &Comparison) -> String {
+pub(super) fn summary(comparison: &Comparison) -> String {
     let verb = if comparison.rows_compared == 1 { "matches" } else { "match" };
     let mut parts = vec![format!(
         "{} of {} {verb}",
@@ -50,17 +50,17 @@ pub fn summary(comparison: &Comparison) -> String {
 }
 
 /// Groups present everywhere with a measure outside.
-pub fn outside_groups(comparison: &Comparison) -> u64 {
+pub(super) fn outside_groups(comparison: &Comparison) -> u64 {
     comparison.matched_groups.saturating_sub(comparison.rows_matched)
 }
 
 /// Groups that some source lacks.
-pub fn absent_groups(comparison: &Comparison) -> u64 {
+pub(super) fn absent_groups(comparison: &Comparison) -> u64 {
     comparison.rows_compared.saturating_sub(comparison.matched_groups)
 }
 
 /// A count with commas between thousands.
-pub fn count(number: u64) -> String {
+pub(crate) fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (position, digit) in digits.chars().enumerate() {
@@ -73,13 +73,13 @@ pub fn count(number: u64) -> String {
 }
 
 /// A count with its noun: `1 group`, `2 groups`.
-pub fn counted(number: u64, noun: &str) -> String {
+pub(crate) fn counted(number: u64, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", count(number))
 }
 
 /// A share in percent with one decimal, or more where that would be nothing.
-pub fn percent(part: u64, whole: u64) -> String {
+pub(super) fn percent(part: u64, whole: u64) -> String {
     if whole == 0 {
         return "0.0%".to_owned();
     }
@@ -92,7 +92,7 @@ pub fn percent(part: u64, whole: u64) -> String {
 }
 
 /// The rule of a measure: `EXACT`, `ABSOLUTE 0.01`, `PERCENTAGE 0.5%`.
-pub fn rule(measure: &MeasureReport) -> String {
+pub(super) fn rule(measure: &MeasureReport) -> String {
     let rule_type = measure.tolerance_type;
     match &measure.tolerance_value {
         None => rule_type.name().to_owned(),
@@ -104,26 +104,27 @@ pub fn rule(measure: &MeasureReport) -> String {
 }
 
 /// Whether a key column is not of the same kind in every source.
-pub fn keys_drift(comparison: &Comparison) -> bool {
+pub(super) fn keys_drift(comparison: &Comparison) -> bool {
     comparison.key_report.iter().any(|report| !report.type_drift.is_empty())
 }
 
 /// What the key report says of each source, in this order: [`key_figures`].
-pub const KEY_HEADINGS: [&str; 4] = ["rows", "distinct keys", "repeated keys", "rows with NULL in the key"];
+pub(super) const KEY_HEADINGS: [&str; 4] =
+    ["rows", "distinct keys", "repeated keys", "rows with NULL in the key"];
 
 /// The counts of the key report.
-pub fn key_figures(report: &KeyReport) -> [String; 4] {
+pub(super) fn key_figures(report: &KeyReport) -> [String; 4] {
     [report.rows, report.distinct_keys, report.duplicated_keys, report.null_keys].map(count)
 }
 
 /// What the key columns that drift are in one source: `account is text, day is date`.
-pub fn type_drift(report: &KeyReport) -> String {
+pub(super) fn type_drift(report: &KeyReport) -> String {
     let kinds = report.type_drift.iter().map(|drift| format!("{} is {}", drift.column, drift.kind.name()));
     kinds.collect::<Vec<_>>().join(", ")
 }
 
 /// Notes on columns that were used, as `column: note`.
-pub fn notes(comparison: &Comparison) -> Vec<String> {
+pub(super) fn notes(comparison: &Comparison) -> Vec<String> {
     let used = |column: &&ColumnReport| matches!(column.role, Role::Key | Role::Compared);
     (comparison.columns.iter().filter(used))
         .flat_map(|column| column.notes.iter().map(move |note| format!("{}: {note}", column.name)))
@@ -131,7 +132,7 @@ pub fn notes(comparison: &Comparison) -> Vec<String> {
 }
 
 /// The compared columns by what they were compared as, the first [`MANY`] of them, and how many more there are.
-pub fn compared_as(comparison: &Comparison) -> (Vec<(&'static str, Vec<&str>)>, Option<String>) {
+pub(super) fn compared_as(comparison: &Comparison) -> (Vec<(&'static str, Vec<&str>)>, Option<String>) {
     let compared: Vec<(&'static str, &str)> = (comparison.columns.iter())
         .filter(|column| column.role == Role::Compared)
         .filter_map(|column| Some((column.compared_as?.name(), column.name.as_str())))
@@ -147,7 +148,7 @@ pub fn compared_as(comparison: &Comparison) -> (Vec<(&'static str, Vec<&str>)>, 
 }
 
 /// A concentration in words.
-pub fn concentration(found: &Concentration) -> String {
+pub(super) fn concentration(found: &Concentration) -> String {
     format!(
         "{} of {} in a break ({}; {} overall)",
         count(found.broken_rows),
@@ -158,12 +159,12 @@ pub fn concentration(found: &Concentration) -> String {
 }
 
 /// A value that may be NULL.
-pub fn or_null(value: Option<&str>) -> &str {
+pub(super) fn or_null(value: Option<&str>) -> &str {
     value.unwrap_or("NULL")
 }
 
 /// The key of a break, as `a, b`, and which break of that key it is after the first.
-pub fn key(found: &Break) -> String {
+pub(super) fn key(found: &Break) -> String {
     let parts: Vec<String> = found.key.iter().map(|part| visible(or_null(part.as_deref()))).collect();
     let occurrence = if found.occurrence > 1 {
         format!(" (occurrence {})", count(found.occurrence))
@@ -174,15 +175,15 @@ pub fn key(found: &Break) -> String {
 }
 
 /// Whether breaks of one key have to be told apart.
-pub fn keys_recur(comparison: &Comparison) -> bool {
+pub(super) fn keys_recur(comparison: &Comparison) -> bool {
     comparison.breaks.iter().any(|found| found.occurrence > 1)
 }
 
 /// What is outside in a break: the measure, its values, and why.
-pub type OutsideCell<'a> = (&'a MeasureReport, &'a Cell, &'a Outside);
+pub(super) type OutsideCell<'a> = (&'a MeasureReport, &'a Cell, &'a Outside);
 
 /// The first measures of a break that are outside, and how many more there are, in words.
-pub fn outside_cells<'a>(
+pub(super) fn outside_cells<'a>(
     comparison: &'a Comparison,
     found: &'a Break,
 ) -> (Vec<OutsideCell<'a>>, Option<String>) {
@@ -195,7 +196,7 @@ pub fn outside_cells<'a>(
 }
 
 /// The names of the sources that have the group, or of those that lack it.
-pub fn sources_where(comparison: &Comparison, found: &Break, present: bool) -> String {
+pub(super) fn sources_where(comparison: &Comparison, found: &Break, present: bool) -> String {
     let names: Vec<&str> = (comparison.sources.iter().zip(&found.present))
         .filter(|&(_, &has)| has == present)
         .map(|(name, _)| name.as_str())
@@ -204,7 +205,7 @@ pub fn sources_where(comparison: &Comparison, found: &Break, present: bool) -> S
 }
 
 /// `and 3 more columns`, when there are more than are shown.
-pub fn more(all: usize, shown: usize, noun: &str) -> Option<String> {
+pub(super) fn more(all: usize, shown: usize, noun: &str) -> Option<String> {
     let rest = all.checked_sub(shown).filter(|&rest| rest > 0)?;
     Some(format!("and {} more {noun}{}", count(rest as u64), if rest == 1 { "" } else { "s" }))
 }

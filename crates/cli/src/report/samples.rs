@@ -8,12 +8,12 @@ use trueup_compare::{
 use super::{Format, Input, Look, Report};
 
 /// A ledger against a bank with a bit of everything.
-pub fn unmatched(format: Format, look: Look) -> String {
+pub(super) fn unmatched(format: Format, look: Look) -> String {
     rendered(&ledger_against_bank(), format, look)
 }
 
 /// Two sources that agree.
-pub fn matched(format: Format) -> String {
+pub(super) fn matched(format: Format) -> String {
     let comparison = Comparison {
         verdict: Verdict::Matched,
         rows_compared: 1000,
@@ -34,7 +34,7 @@ pub fn matched(format: Format) -> String {
 }
 
 /// A hundred columns, all of them outside in one break.
-pub fn wide(format: Format) -> String {
+pub(super) fn wide(format: Format) -> String {
     let measures: Vec<MeasureReport> = (0..100)
         .map(|column| measure(&format!("column_{column}"), RuleType::Exact, None, [900, 80]))
         .collect();

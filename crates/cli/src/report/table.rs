@@ -8,7 +8,7 @@ use super::{Look, Report, table_breaks};
 use crate::visible::visible;
 
 /// Writes the report; plain text without colours, each part below its heading.
-pub fn render(report: &Report<'_>, look: Look) -> String {
+pub(super) fn render(report: &Report<'_>, look: Look) -> String {
     let comparison = report.comparison;
     let colour = if report.matched() { "1;32" } else { "1;31" };
     let verdict = painted(phrases::verdict(comparison), Some(colour).filter(|_| look.colour));

@@ -9,7 +9,7 @@ use super::text_grid::{Field, Marks, lines};
 use crate::visible::visible;
 
 /// `Breaks`, and how many of them are shown.
-pub fn heading(comparison: &Comparison) -> String {
+pub(super) fn heading(comparison: &Comparison) -> String {
     let shown = comparison.breaks.len() as u64;
     if shown < comparison.rows_unmatched {
         return format!(
@@ -22,7 +22,7 @@ pub fn heading(comparison: &Comparison) -> String {
 }
 
 /// One line per measure that is outside, one per group that is absent somewhere.
-pub fn render(comparison: &Comparison, look: Look) -> String {
+pub(super) fn render(comparison: &Comparison, look: Look) -> String {
     let rows: Vec<Vec<Field>> =
         comparison.breaks.iter().flat_map(|found| break_rows(comparison, found)).collect();
     if rows.is_empty() {

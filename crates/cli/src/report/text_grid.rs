@@ -8,7 +8,7 @@ const GAP: usize = 2;
 
 /// One field of a grid.
 #[derive(Debug, Clone)]
-pub struct Field {
+pub(crate) struct Field {
     text: String,
     mark: std::ops::Range<usize>,
     right: bool,
@@ -16,24 +16,24 @@ pub struct Field {
 
 impl Field {
     /// Text, at the left.
-    pub fn text(text: impl Into<String>) -> Self {
+    pub(crate) fn text(text: impl Into<String>) -> Self {
         Self { text: text.into(), mark: 0..0, right: false }
     }
 
     /// A number, at the right.
-    pub fn number(text: impl Into<String>) -> Self {
+    pub(crate) fn number(text: impl Into<String>) -> Self {
         Self { text: text.into(), mark: 0..0, right: true }
     }
 
     /// Text of which a part is marked.
-    pub fn marked(text: impl Into<String>, mark: std::ops::Range<usize>) -> Self {
+    pub(crate) fn marked(text: impl Into<String>, mark: std::ops::Range<usize>) -> Self {
         Self { text: text.into(), mark, right: false }
     }
 }
 
 /// How marks and headings are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Marks {
+pub(crate) enum Marks {
     /// By escape codes.
     Colours,
     /// By a line of carets below.
@@ -41,7 +41,7 @@ pub enum Marks {
 }
 
 /// Lays the rows out below their headings, within a width.
-pub fn lines(headings: &[&str], rows: &[Vec<Field>], limit: usize, marks: Marks) -> String {
+pub(crate) fn lines(headings: &[&str], rows: &[Vec<Field>], limit: usize, marks: Marks) -> String {
     let widths = column_widths(headings, rows, limit);
     let heading: Vec<Field> = (headings.iter().enumerate())
         .map(|(column, &heading)| Field {
@@ -107,7 +107,7 @@ fn push_row(text: &mut String, row: &[Field], widths: &[usize], style: Option<&s
 }
 
 /// The text in a style of the terminal.
-pub fn painted(text: &str, style: Option<&str>) -> String {
+pub(crate) fn painted(text: &str, style: Option<&str>) -> String {
     match style {
         Some(style) if !text.is_empty() => format!("\u{1b}[{style}m{text}\u{1b}[0m"),
         _ => text.to_owned(),

@@ -13,20 +13,20 @@ use crate::story::{Stage, Story};
 const PAGE: u32 = 1_000;
 
 /// Lines that are being drawn; dropping them erases them.
-pub struct Live {
+pub(super) struct Live {
     _bars: Bars,
 }
 
 impl Live {
     /// Starts drawing what there is of a story.
-    pub fn draw(story: &Arc<Mutex<Story>>, width: usize) -> Self {
+    pub(super) fn draw(story: &Arc<Mutex<Story>>, width: usize) -> Self {
         let story = Arc::clone(story);
         Self { _bars: Bars::start(move |elapsed| frame(&read(&story), elapsed, width)) }
     }
 }
 
 /// Hears what a run tells for as long as it is polled.
-pub async fn follow(store: &Store, run_id: RunId, story: &Mutex<Story>) {
+pub(super) async fn follow(store: &Store, run_id: RunId, story: &Mutex<Story>) {
     let mut changes = store.changes();
     let mut position = 0;
     loop {
@@ -44,7 +44,7 @@ pub async fn follow(store: &Store, run_id: RunId, story: &Mutex<Story>) {
 }
 
 /// Hears what a run has told after a position, and moves that on.
-pub async fn catch_up(
+pub(super) async fn catch_up(
     store: &Store,
     run_id: RunId,
     position: &mut u64,

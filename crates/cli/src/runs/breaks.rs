@@ -22,7 +22,7 @@ use crate::{output, terminal};
 const ROWS_SHOWN: usize = 20;
 
 /// Prints the breaks of a stage.
-pub fn breaks(options: &Breaks) -> Result<ExitCode, Failure> {
+pub(super) fn breaks(options: &Breaks) -> Result<ExitCode, Failure> {
     let home = Home::of(&options.places)?;
     let (record, story) = place::visit(&options.places, async |store, tenant_id| {
         let record = find(store, tenant_id, &options.run).await?;

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::{output, place, who};
 
 /// Cancels a run and says what became of it.
-pub fn cancel(options: &Cancel) -> Result<ExitCode, Failure> {
+pub(super) fn cancel(options: &Cancel) -> Result<ExitCode, Failure> {
     let (id, answer) = place::visit(&options.places, async |store, tenant_id| {
         let id = find(store, tenant_id, &options.run).await?.id();
         let asked = store.request_cancel(tenant_id, id, &who::user(), options.reason.as_deref()).await;

@@ -15,7 +15,7 @@ const DIGITS: usize = 32;
 const NAMED_MAX: u32 = 5;
 
 /// The run whose id is, or starts with, what was given.
-pub async fn find(store: &Store, tenant_id: TenantId, given: &str) -> Result<Record, Failure> {
+pub(crate) async fn find(store: &Store, tenant_id: TenantId, given: &str) -> Result<Record, Failure> {
     let ids = ids(given).ok_or_else(|| {
         Failure::usage_hint(
             format!("{given:?} is no id of a run, nor the start of one"),
@@ -55,7 +55,7 @@ fn ids(given: &str) -> Option<RangeInclusive<Uuid>> {
 }
 
 /// The job of that name.
-pub async fn find_job(
+pub(super) async fn find_job(
     store: &Store,
     tenant_id: TenantId,
     name: &str,

@@ -7,12 +7,12 @@ use trueup_lifecycle::{Ending, Finished, Hold, State};
 use trueup_store::Record;
 
 /// A time in milliseconds since 1970, to the second.
-pub fn moment(ms: i64) -> String {
+pub(crate) fn moment(ms: i64) -> String {
     Time::from_unix_us(ms.div_euclid(1000).saturating_mul(1_000_000)).to_string()
 }
 
 /// A length of time, in two units at most.
-pub fn span(ms: i64) -> String {
+pub(crate) fn span(ms: i64) -> String {
     let ms = ms.max(0);
     let (seconds, minutes, hours, days) = (ms / 1000, ms / 60_000, ms / 3_600_000, ms / 86_400_000);
     match () {
@@ -42,7 +42,7 @@ pub(super) fn ending(record: &Record) -> String {
 }
 
 /// All that the row of a run says.
-pub fn json(record: &Record, job: &str) -> Value {
+pub(crate) fn json(record: &Record, job: &str) -> Value {
     let run = &record.run;
     let fields = json!({
         "run_id": record.id(),

@@ -26,7 +26,7 @@ const PAGE: u32 = 500;
 type Arguments = BTreeMap<String, Value>;
 
 /// Retries what was asked for, and prints for each which run takes its place.
-pub fn retry(options: &Retry) -> Result<ExitCode, Failure> {
+pub(super) fn retry(options: &Retry) -> Result<ExitCode, Failure> {
     let retried = place::visit(&options.places, async |store, tenant_id| {
         let mut again = Again { store, tenant_id, jobs: HashMap::new() };
         let records = if options.status.is_empty() {

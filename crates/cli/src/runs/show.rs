@@ -24,7 +24,7 @@ use crate::{output, place, terminal};
 const PAGE: u32 = 1_000;
 
 /// Shows a run.
-pub fn show(options: &Show) -> Result<ExitCode, Failure> {
+pub(super) fn show(options: &Show) -> Result<ExitCode, Failure> {
     let (record, job, events) = place::visit(&options.places, async |store, tenant_id| {
         let record = find(store, tenant_id, &options.run).await?;
         let job = JobNames::default().of(store, &record).await?;

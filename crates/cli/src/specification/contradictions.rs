@@ -5,7 +5,7 @@ use trueup_compare::{Aggregate, Measure, Spec};
 use crate::failure::Failure;
 
 /// Refuses a column that one option takes in and another leaves out, or to which an option cannot apply.
-pub fn check(spec: &Spec, columns: &[String]) -> Result<(), Failure> {
+pub(super) fn check(spec: &Spec, columns: &[String]) -> Result<(), Failure> {
     if let Some(column) = spec.compare.iter().find(|column| spec.ignore.contains(column)) {
         return Err(Failure::usage_hint(
             format!("`{column}` is in --compare and in --ignore"),

@@ -11,10 +11,10 @@ const LEDGER: &str = "txn_id,amount,ccy,note\n1,10.00,EUR,a\n2,20.00,EUR,b\n3,30
 const BANK: &str = "txn_id,amount,ccy,note\n2,20.01,EUR,b\n1,10.05,EUR,a\n5,50.00,USD,e\n4,40.00,USD,\"\"\n";
 
 /// The directory, gone with the test.
-pub struct Place(tempfile::TempDir);
+pub(crate) struct Place(tempfile::TempDir);
 
 impl Place {
-    pub fn new(files: &[(&str, &str)]) -> Self {
+    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
         let place = tempfile::tempdir().unwrap();
         for (name, content) in files {
             fs::write(place.path().join(name), content).unwrap();
@@ -22,27 +22,27 @@ impl Place {
         Self(place)
     }
 
-    pub fn with_ledger_and_bank() -> Self {
+    pub(crate) fn with_ledger_and_bank() -> Self {
         Self::new(&[("ledger.csv", LEDGER), ("bank.csv", BANK)])
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.0.path()
     }
 
-    pub fn write_parquet(&self, name: &str, batch: &RecordBatch) {
+    pub(crate) fn write_parquet(&self, name: &str, batch: &RecordBatch) {
         let file = fs::File::create(self.path().join(name)).unwrap();
         let mut writer = ArrowWriter::try_new(file, batch.schema(), None).unwrap();
         writer.write(batch).unwrap();
         writer.close().unwrap();
     }
 
-    pub fn diff(&self, arguments: &[&str]) -> Output {
+    pub(crate) fn diff(&self, arguments: &[&str]) -> Output {
         self.command(arguments).output().unwrap()
     }
 
     /// Any command of `trueup`.
-    pub fn trueup(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn trueup(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_trueup"));
         command.current_dir(self.path()).env_remove("NO_COLOR").args(arguments);
         for name in ["TRUEUP_STORE", "TRUEUP_DATA_DIR", "TRUEUP_LOG"] {
@@ -52,7 +52,7 @@ impl Place {
         command
     }
 
-    pub fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.trueup(&["diff"]);
         command.args(arguments);
         if !arguments.contains(&"--memory") {
@@ -62,19 +62,19 @@ impl Place {
     }
 
     /// Exit code, standard output, standard error.
-    pub fn shown(&self, arguments: &[&str]) -> String {
+    pub(crate) fn shown(&self, arguments: &[&str]) -> String {
         shown(self.diff(arguments))
     }
 }
 
 const BOTH: [&str; 4] = ["ledger=ledger.csv", "bank=bank.csv", "--key", "txn_id"];
 
-pub fn with(more: &[&'static str]) -> Vec<&'static str> {
+pub(crate) fn with(more: &[&'static str]) -> Vec<&'static str> {
     BOTH.iter().chain(more).copied().collect()
 }
 
 /// Exit code, standard output, standard error.
-pub fn shown(output: Output) -> String {
+pub(crate) fn shown(output: Output) -> String {
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     format!("exit {}\n{}{}", output.status.code().unwrap(), text(output.stdout), text(output.stderr))
 }

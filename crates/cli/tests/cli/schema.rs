@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// Where the value is not what the schema says.
-pub fn violations(value: &Value) -> Vec<String> {
+pub(crate) fn violations(value: &Value) -> Vec<String> {
     let text = include_str!("../../../../docs/diff.schema.json");
     trueup_testkit::violations(&serde_json::from_str(text).unwrap(), value)
 }

@@ -10,7 +10,7 @@ use trueup_testkit::Postgres;
 use crate::place::{Place, shown};
 
 /// A job that compares the ledger and the bank of a place, which do not match.
-pub const JOB: &str = "name: cut-over
+pub(crate) const JOB: &str = "name: cut-over
 sources:
   ledger: {file: ledger.csv}
   bank: {file: bank.csv}
@@ -19,50 +19,50 @@ tolerances: {amount: \"0.01\"}
 ";
 
 /// A place with a store.
-pub struct Shared {
+pub(crate) struct Shared {
     pub place: Place,
     pub store: String,
 }
 
 impl Shared {
-    pub fn sqlite() -> Self {
+    pub(crate) fn sqlite() -> Self {
         let place = Place::with_ledger_and_bank();
         let store = format!("sqlite:{}", place.path().join("store.db").display());
         Self { place, store }
     }
 
-    pub fn postgres() -> Self {
+    pub(crate) fn postgres() -> Self {
         Self { place: Place::with_ledger_and_bank(), store: Postgres::shared().database().unwrap() }
     }
 
     /// A command on the store.
-    pub fn trueup(&self, arguments: &[&str]) -> std::process::Command {
+    pub(crate) fn trueup(&self, arguments: &[&str]) -> std::process::Command {
         let mut command = self.place.trueup(arguments);
         command.env("TRUEUP_STORE", &self.store);
         command
     }
 
     /// Exit code, standard output, standard error.
-    pub fn shown(&self, arguments: &[&str]) -> String {
+    pub(crate) fn shown(&self, arguments: &[&str]) -> String {
         shown(self.trueup(arguments).output().unwrap())
     }
 
     /// The JSON that a command prints.
-    pub fn json(&self, arguments: &[&str]) -> Value {
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         let output = self.trueup(arguments).output().unwrap();
         serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", shown(output)))
     }
 
     /// Makes the bank a pipe that nobody writes to, so that whoever reads it waits until they are stopped.
     #[cfg(unix)]
-    pub fn let_the_bank_wait(&self) {
+    pub(crate) fn let_the_bank_wait(&self) {
         let bank = self.place.path().join("bank.csv");
         std::fs::remove_file(&bank).unwrap();
         assert!(std::process::Command::new("mkfifo").arg(&bank).status().unwrap().success());
     }
 
     /// Asks for a run of a job over the ledger and the bank, and leaves it to whoever executes runs.
-    pub fn trigger(&self) -> RunId {
+    pub(crate) fn trigger(&self) -> RunId {
         let document = json!({
             "name": "cut-over",
             "sources": [
@@ -88,7 +88,7 @@ impl Shared {
     }
 
     /// Does something that no command does.
-    pub fn with_store<T>(&self, work: impl AsyncFnOnce(&Store, TenantId) -> T) -> T {
+    pub(crate) fn with_store<T>(&self, work: impl AsyncFnOnce(&Store, TenantId) -> T) -> T {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let place: StorePlace = self.store.parse().unwrap();
@@ -102,7 +102,7 @@ impl Shared {
 }
 
 /// A text with ids, times and lengths of time left out, and columns no wider than need be.
-pub fn masked(text: &str) -> String {
+pub(crate) fn masked(text: &str) -> String {
     let mut ids: Vec<String> = Vec::new();
     let mut masked = String::new();
     for line in text.lines() {

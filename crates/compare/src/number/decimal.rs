@@ -6,10 +6,10 @@ use std::str::FromStr;
 use super::{Number, NumeralError, float, numeral};
 
 /// How many significant digits a decimal holds.
-pub const MAX_DIGITS: u32 = 38;
+pub(crate) const MAX_DIGITS: u32 = 38;
 
 /// The largest magnitude of a decimal's exponent, so that aligning any two stays affordable.
-pub const MAX_EXPONENT: i32 = 10_000;
+pub(crate) const MAX_EXPONENT: i32 = 10_000;
 
 const MANTISSA_BOUND: u128 = 10u128.pow(MAX_DIGITS);
 

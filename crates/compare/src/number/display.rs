@@ -42,7 +42,7 @@ impl fmt::Display for Decimal {
 impl Quantity {
     /// How many significant digits of ratios show that those which are not equal are not.
     #[must_use]
-    pub fn telling_digits(values: &[&Self]) -> usize {
+    pub(crate) fn telling_digits(values: &[&Self]) -> usize {
         let mut digits = RATIO_DIGITS;
         let look_alike = |one: &Self, other: &Self, digits: usize| {
             one != other && format!("{one:.digits$}") == format!("{other:.digits$}")

@@ -40,7 +40,7 @@ pub(super) fn shortest_single(value: f32) -> Number {
 
 /// The double that means the same decimal as a single; finite ones have at most 9 digits, which a double keeps.
 #[must_use]
-pub fn widen(value: f32) -> f64 {
+pub(crate) fn widen(value: f32) -> f64 {
     match shortest_single(value) {
         Number::Finite(decimal) => decimal.to_f64(),
         Number::NaN | Number::Infinity | Number::NegInfinity => value.into(),

@@ -8,7 +8,7 @@ use super::Decimal;
 
 /// `numerator * 10^exponent / denominator`; equal when the values are, however they are written.
 #[derive(Debug, Clone)]
-pub struct Fraction {
+pub(crate) struct Fraction {
     numerator: BigInt,
     exponent: i32,
     denominator: BigUint,
@@ -17,7 +17,7 @@ pub struct Fraction {
 impl Fraction {
     /// `sum / count`; `None` when there is nothing to share.
     #[must_use]
-    pub fn ratio(sum: Decimal, count: u64) -> Option<Self> {
+    pub(crate) fn ratio(sum: Decimal, count: u64) -> Option<Self> {
         (count > 0).then(|| Self { denominator: count.into(), ..Self::from(sum) })
     }
 
@@ -35,14 +35,14 @@ impl Fraction {
 
     /// `self - other`.
     #[must_use]
-    pub fn minus(&self, other: &Self) -> Self {
+    pub(crate) fn minus(&self, other: &Self) -> Self {
         let (left, right, exponent) = self.aligned(other);
         Self { numerator: left - right, exponent, denominator: &self.denominator * &other.denominator }
     }
 
     /// `self * factor`.
     #[must_use]
-    pub fn times(&self, factor: Decimal) -> Self {
+    pub(crate) fn times(&self, factor: Decimal) -> Self {
         Self {
             numerator: &self.numerator * factor.mantissa(),
             exponent: self.exponent + factor.exponent(),
@@ -52,19 +52,19 @@ impl Fraction {
 
     /// The magnitude.
     #[must_use]
-    pub fn abs(&self) -> Self {
+    pub(crate) fn abs(&self) -> Self {
         Self { numerator: self.numerator.magnitude().clone().into(), ..self.clone() }
     }
 
     /// `-self`.
     #[must_use]
-    pub fn negated(&self) -> Self {
+    pub(crate) fn negated(&self) -> Self {
         Self { numerator: -&self.numerator, ..self.clone() }
     }
 
     /// Whether it is zero.
     #[must_use]
-    pub fn is_zero(&self) -> bool {
+    pub(crate) fn is_zero(&self) -> bool {
         self.numerator.sign() == Sign::NoSign
     }
 

@@ -7,7 +7,7 @@ use super::{Decimal, Fraction, Number};
 
 /// A measure of a group; equal and ordered by value, NaN being larger than all else.
 #[derive(Debug, Clone)]
-pub enum Quantity {
+pub(crate) enum Quantity {
     /// A number as found, a sum or a count.
     Number(Number),
     /// An average, or a difference beyond 38 digits.
@@ -17,7 +17,7 @@ pub enum Quantity {
 impl Quantity {
     /// The exact average; `None` of nothing.
     #[must_use]
-    pub fn average(sum: Number, count: u64) -> Option<Self> {
+    pub(crate) fn average(sum: Number, count: u64) -> Option<Self> {
         match sum {
             Number::Finite(sum) => Fraction::ratio(sum, count).map(Self::Ratio),
             special => (count > 0).then_some(Self::Number(special)),
@@ -26,13 +26,13 @@ impl Quantity {
 
     /// Whether it is NaN.
     #[must_use]
-    pub fn is_nan(&self) -> bool {
+    pub(crate) fn is_nan(&self) -> bool {
         matches!(self, Self::Number(Number::NaN))
     }
 
     /// Whether it is zero.
     #[must_use]
-    pub fn is_zero(&self) -> bool {
+    pub(crate) fn is_zero(&self) -> bool {
         match self {
             Self::Number(number) => *number == Number::ZERO,
             Self::Ratio(fraction) => fraction.is_zero(),
@@ -41,7 +41,7 @@ impl Quantity {
 
     /// The decimal, where it is held as one.
     #[must_use]
-    pub fn decimal(&self) -> Option<Decimal> {
+    pub(crate) fn decimal(&self) -> Option<Decimal> {
         match self {
             Self::Number(number) => number.finite(),
             Self::Ratio(_) => None,
@@ -50,7 +50,7 @@ impl Quantity {
 
     /// `self - other`, exactly; `None` unless both are finite.
     #[must_use]
-    pub fn minus(&self, other: &Self) -> Option<Self> {
+    pub(crate) fn minus(&self, other: &Self) -> Option<Self> {
         let short = self.decimal().zip(other.decimal()).and_then(|(a, b)| a.checked_sub(b));
         match short {
             Some(difference) => Some(difference.into()),
@@ -60,7 +60,7 @@ impl Quantity {
 
     /// `self * factor`, exactly; `None` unless finite.
     #[must_use]
-    pub fn times(&self, factor: Decimal) -> Option<Self> {
+    pub(crate) fn times(&self, factor: Decimal) -> Option<Self> {
         match self.decimal().and_then(|decimal| decimal.checked_mul(factor)) {
             Some(product) => Some(product.into()),
             None => Some(Self::Ratio(self.fraction()?.times(factor))),
@@ -69,7 +69,7 @@ impl Quantity {
 
     /// The magnitude.
     #[must_use]
-    pub fn abs(&self) -> Self {
+    pub(crate) fn abs(&self) -> Self {
         match self {
             Self::Number(Number::Finite(decimal)) => decimal.abs().into(),
             Self::Number(Number::NegInfinity) => Self::Number(Number::Infinity),
@@ -80,7 +80,7 @@ impl Quantity {
 
     /// `-self`.
     #[must_use]
-    pub fn negated(&self) -> Self {
+    pub(crate) fn negated(&self) -> Self {
         match self {
             Self::Number(Number::Finite(decimal)) => (-*decimal).into(),
             Self::Number(Number::NegInfinity) => Self::Number(Number::Infinity),

@@ -14,11 +14,11 @@ const SLOTS: usize = 37;
 /// A sum that no decimal holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("overflows {MAX_DIGITS} digits")]
-pub struct Overflow;
+pub(crate) struct Overflow;
 
 /// The exact sum of any number of decimals, in any order.
 #[derive(Debug, Clone)]
-pub struct DecimalSum {
+pub(crate) struct DecimalSum {
     /// One sum of mantissas per exponent.
     slots: [i128; SLOTS],
     /// The slots that may not be zero are `low..high`.
@@ -38,7 +38,7 @@ impl Default for DecimalSum {
 impl DecimalSum {
     /// The sum of nothing.
     #[must_use]
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             slots: [0; SLOTS],
             low: SLOTS,
@@ -49,7 +49,7 @@ impl DecimalSum {
     }
 
     /// Makes it the sum of nothing again, at the cost of what was added.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         if self.low < self.high {
             self.slots[self.low..self.high].fill(0);
         }
@@ -60,7 +60,7 @@ impl DecimalSum {
     }
 
     /// Adds a number.
-    pub fn add(&mut self, value: Number) {
+    pub(crate) fn add(&mut self, value: Number) {
         match value {
             Number::Finite(decimal) => self.add_decimal(decimal),
             Number::NaN => self.specials.nan = true,
@@ -71,12 +71,12 @@ impl DecimalSum {
 
     /// Adds a decimal.
     #[inline]
-    pub fn add_decimal(&mut self, value: Decimal) {
+    pub(crate) fn add_decimal(&mut self, value: Decimal) {
         self.accumulate(value.mantissa(), value.exponent());
     }
 
     /// Adds what another sum has added.
-    pub fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         self.specials.merge(other.specials);
         for (exponent, mantissa) in other.used() {
             self.accumulate(mantissa, exponent);
@@ -90,7 +90,7 @@ impl DecimalSum {
     ///
     /// # Errors
     /// It needs more than 38 digits.
-    pub fn total(&self) -> Result<Number, Overflow> {
+    pub(crate) fn total(&self) -> Result<Number, Overflow> {
         if let Some(special) = self.specials.total() {
             return Ok(special.into());
         }

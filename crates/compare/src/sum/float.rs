@@ -15,7 +15,7 @@ const PENDING_LIMIT: u32 = 1 << 30;
 /// A fixed-point number as wide as all doubles together, in chunks with room for carries, so that adding is three
 /// additions wherever the float's bits fall.
 #[derive(Debug, Clone)]
-pub struct FloatSum {
+pub(crate) struct FloatSum {
     chunks: [i64; CHUNKS],
     /// The chunks that may not be zero are `low..high`.
     low: usize,
@@ -33,12 +33,12 @@ impl Default for FloatSum {
 impl FloatSum {
     /// The sum of nothing.
     #[must_use]
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { chunks: [0; CHUNKS], low: CHUNKS, high: 0, pending: 0, specials: Specials::default() }
     }
 
     /// Makes it the sum of nothing again, at the cost of what was added.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         if self.low < self.high {
             self.chunks[self.low..self.high].fill(0);
         }
@@ -50,7 +50,7 @@ impl FloatSum {
 
     /// Adds a float.
     #[inline]
-    pub fn add(&mut self, value: f64) {
+    pub(crate) fn add(&mut self, value: f64) {
         let bits = value.to_bits();
         let exponent = (bits >> 52 & 0x7ff) as usize;
         if exponent == 0x7ff {
@@ -81,7 +81,7 @@ impl FloatSum {
     }
 
     /// Adds what another sum has added.
-    pub fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         self.specials.merge(other.specials);
         if other.low >= other.high {
             return;
@@ -99,7 +99,7 @@ impl FloatSum {
 
     /// The float nearest to the exact sum, half to even; an infinity when that is beyond all floats.
     #[must_use]
-    pub fn total(&self) -> f64 {
+    pub(crate) fn total(&self) -> f64 {
         if let Some(special) = self.specials.total() {
             return special;
         }

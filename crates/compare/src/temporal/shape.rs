@@ -5,7 +5,7 @@ use super::{DAY_SECONDS, Moment, TemporalKind, calendar, scan};
 /// The order of the parts of a date.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[expect(clippy::enum_variant_names, reason = "`Order::Day` would not say where the day is")]
-pub enum Order {
+pub(crate) enum Order {
     /// 2024-12-31
     YearFirst,
     /// 31-12-2024
@@ -16,7 +16,7 @@ pub enum Order {
 
 /// How all values of a column write their dates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Shape {
+pub(crate) struct Shape {
     /// The order of the parts; provisional between day and month first until [`OrderEvidence`] proves it.
     pub order: Order,
     /// What stands between the parts: `-`, `/` or `.`.
@@ -29,14 +29,14 @@ impl Shape {
     /// Reads a value; `None` if it is no valid date or time of this shape, which disproves the shape for its column.
     #[inline]
     #[must_use]
-    pub fn parse(self, text: &[u8]) -> Option<Moment> {
+    pub(crate) fn parse(self, text: &[u8]) -> Option<Moment> {
         self.read(text).map(|value| value.moment)
     }
 
     /// Reads a value as [`Shape::parse`] does and notes what it says on the order of day and month.
     #[inline]
     #[must_use]
-    pub fn parse_noting(self, text: &[u8], evidence: &mut OrderEvidence) -> Option<Moment> {
+    pub(crate) fn parse_noting(self, text: &[u8], evidence: &mut OrderEvidence) -> Option<Moment> {
         let value = self.read(text)?;
         evidence.latest_day = evidence.latest_day.max(value.day);
         Some(value.moment)
@@ -53,19 +53,19 @@ impl Shape {
 
 /// What the values of a column have said on the order of day and month.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct OrderEvidence {
+pub(crate) struct OrderEvidence {
     latest_day: u32,
 }
 
 impl OrderEvidence {
     /// Adds what was seen elsewhere in the same column, read with the same shape.
-    pub fn merge(&mut self, other: Self) {
+    pub(crate) fn merge(&mut self, other: Self) {
         self.latest_day = self.latest_day.max(other.latest_day);
     }
 
     /// Whether the values read with this shape cannot be read in another order: one day was above 12, or years come first.
     #[must_use]
-    pub fn proves(self, shape: Shape) -> bool {
+    pub(crate) fn proves(self, shape: Shape) -> bool {
         shape.order == Order::YearFirst || self.latest_day > 12
     }
 }

@@ -5,7 +5,7 @@ use crate::temporal::{Orders, Shape, Sighting};
 
 /// What the values of a text column could all be read as so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reading {
+pub(crate) enum Reading {
     /// Of any kind: there was no value yet.
     Empty,
     /// Only `NaN` and infinities so far: text, unless a numeral follows.
@@ -24,7 +24,7 @@ impl Reading {
     /// Whether a value leaves the reading as it is; otherwise [`Assumption::observe`] finds the next one.
     #[inline]
     #[must_use]
-    pub fn allows(self, value: &[u8]) -> bool {
+    pub(crate) fn allows(self, value: &[u8]) -> bool {
         match self {
             Self::Empty => false,
             Self::NonFinite => special_number(value).is_some(),
@@ -42,7 +42,7 @@ impl Reading {
 /// allows every value of the column, it is the one that observing all of them in any order would have given. Only
 /// the order of day and month then still needs [`crate::temporal::OrderEvidence`] from all values.
 #[derive(Clone, Debug)]
-pub struct Assumption {
+pub(crate) struct Assumption {
     reading: Reading,
     orders: Option<Orders>,
 }
@@ -56,12 +56,12 @@ impl Default for Assumption {
 impl Assumption {
     /// Starts without a value seen.
     #[must_use]
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { reading: Reading::Empty, orders: None }
     }
 
     /// Takes a value into account; NULLs are not to be shown.
-    pub fn observe(&mut self, value: &[u8]) {
+    pub(crate) fn observe(&mut self, value: &[u8]) {
         self.reading = match self.reading {
             Reading::Empty => self.first(value),
             Reading::NonFinite if is_numeral(value) => Reading::Number,
@@ -73,7 +73,7 @@ impl Assumption {
 
     /// What the values seen can be read as.
     #[must_use]
-    pub fn reading(&self) -> Reading {
+    pub(crate) fn reading(&self) -> Reading {
         self.reading
     }
 

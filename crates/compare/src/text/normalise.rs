@@ -7,18 +7,18 @@ use crate::spec::Normaliser;
 
 /// The normalisers of a column; they apply in the order `nfc`, `casefold`, `trim`, `collapse_space`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct NormaliserSet(u8);
+pub(crate) struct NormaliserSet(u8);
 
 impl NormaliserSet {
     /// Whether text stays as it is.
     #[must_use]
-    pub fn is_empty(self) -> bool {
+    pub(crate) fn is_empty(self) -> bool {
         self.0 == 0
     }
 
     /// Whether this normaliser applies.
     #[must_use]
-    pub fn contains(self, normaliser: Normaliser) -> bool {
+    pub(crate) fn contains(self, normaliser: Normaliser) -> bool {
         self.0 & bit(normaliser) != 0
     }
 }
@@ -40,7 +40,7 @@ fn bit(normaliser: Normaliser) -> u8 {
 
 /// Applies normalisers, writing to the room given (reused from value to value) only where text changes.
 #[must_use]
-pub fn normalise_into<'a>(text: &'a str, with: NormaliserSet, room: &'a mut String) -> &'a str {
+pub(crate) fn normalise_into<'a>(text: &'a str, with: NormaliserSet, room: &'a mut String) -> &'a str {
     let text = trimmed(text, with);
     if is_unchanged(text, with) {
         return text;

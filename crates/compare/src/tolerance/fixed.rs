@@ -6,7 +6,7 @@ use crate::spec::{Base, Rule};
 
 /// A rule prepared for values that are whole numbers of `10^-scale`.
 #[derive(Debug, Clone)]
-pub struct FixedRule {
+pub(crate) struct FixedRule {
     rule: Rule,
     reference: Option<usize>,
     scale: u32,
@@ -27,7 +27,7 @@ enum Test {
 impl FixedRule {
     /// Prepares a rule; for durations the values are `10^-scale` seconds.
     #[must_use]
-    pub fn new(rule: &Rule, reference: Option<usize>, scale: u32) -> Self {
+    pub(crate) fn new(rule: &Rule, reference: Option<usize>, scale: u32) -> Self {
         let test = match rule {
             Rule::Exact => Test::Range { from: 0, to: 0 },
             Rule::Absolute(limit) => {
@@ -44,7 +44,7 @@ impl FixedRule {
 
     /// Whether the values of a group, one per source and none of them NULL, are within.
     #[must_use]
-    pub fn within(&self, values: &[i64]) -> bool {
+    pub(crate) fn within(&self, values: &[i64]) -> bool {
         if let Some(reference) = self.reference {
             let Some(&held_against) = values.get(reference) else {
                 return self.within_exactly(values);

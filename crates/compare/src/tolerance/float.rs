@@ -19,7 +19,7 @@ const LARGEST_SHARE: f64 = 1_125_899_906_842_624.0;
 /// themselves. A percentage multiplies by 100 and `p`: at most `(300 (|a| + |b|) + 4 p base) u`, with a margin of
 /// `16 (100 (|a| + |b|) + p base + base) u`. Sums that overflow make the margin infinite and nothing clear.
 #[derive(Debug, Clone)]
-pub struct FloatRule {
+pub(crate) struct FloatRule {
     rule: Rule,
     reference: Option<usize>,
     test: Test,
@@ -38,7 +38,7 @@ enum Test {
 impl FloatRule {
     /// Prepares a rule.
     #[must_use]
-    pub fn new(rule: &Rule, reference: Option<usize>) -> Self {
+    pub(crate) fn new(rule: &Rule, reference: Option<usize>) -> Self {
         let test = match rule {
             Rule::Exact => Test::Exact,
             Rule::Absolute(limit) if !limit.is_negative() => Test::Absolute(limit.to_f64()),
@@ -52,7 +52,7 @@ impl FloatRule {
 
     /// Whether the values of a group, one per source and none of them NULL, are within.
     #[must_use]
-    pub fn within(&self, values: &[f64]) -> bool {
+    pub(crate) fn within(&self, values: &[f64]) -> bool {
         self.clearly(values).unwrap_or_else(|| self.within_exactly(values))
     }
 

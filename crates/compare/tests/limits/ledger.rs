@@ -6,7 +6,7 @@ use arrow_array::{ArrayRef, Decimal128Array, Int64Array, RecordBatch, StringArra
 use arrow_select::take::take_record_batch;
 
 /// Rows of transactions: `id`, an `amount` in cents and a `note`.
-pub fn ledger(rows: impl Iterator<Item = (i64, i128, Option<String>)>) -> RecordBatch {
+pub(crate) fn ledger(rows: impl Iterator<Item = (i64, i128, Option<String>)>) -> RecordBatch {
     let (mut ids, mut cents, mut notes) = (Vec::new(), Vec::new(), Vec::new());
     for (id, amount, note) in rows {
         ids.push(id);
@@ -24,12 +24,12 @@ pub fn ledger(rows: impl Iterator<Item = (i64, i128, Option<String>)>) -> Record
 
 /// Two sides of so many transactions, each with an id of its own: every thousandth has another amount, every 1,500th is absent
 /// from the second side, and every 2,000th has another note.
-pub fn sides(rows: i64) -> [RecordBatch; 2] {
+pub(crate) fn sides(rows: i64) -> [RecordBatch; 2] {
     sides_with_ids(rows, |row| row)
 }
 
 /// The same with other ids.
-pub fn sides_with_ids(rows: i64, id: fn(i64) -> i64) -> [RecordBatch; 2] {
+pub(crate) fn sides_with_ids(rows: i64, id: fn(i64) -> i64) -> [RecordBatch; 2] {
     let side = |other: bool| {
         let present = (0..rows).filter(move |row| !other || row % 1_500 != 7);
         ledger(present.map(move |row| {
@@ -42,7 +42,7 @@ pub fn sides_with_ids(rows: i64, id: fn(i64) -> i64) -> [RecordBatch; 2] {
 }
 
 /// The same rows in another order, the same for the same step.
-pub fn shuffled(batch: &RecordBatch, step: u64) -> RecordBatch {
+pub(crate) fn shuffled(batch: &RecordBatch, step: u64) -> RecordBatch {
     let rows = batch.num_rows() as u64;
     let order = (0..rows).map(|row| (row.wrapping_mul(0x9e37_79b9_7f4a_7c15 ^ step), row));
     let mut order: Vec<(u64, u64)> = order.collect();

@@ -17,7 +17,7 @@ const PART_ROWS: usize = 5_000;
 
 /// A moment in the reading of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Moment {
+pub(crate) enum Moment {
     Opening,
     /// Before the batch with this number.
     Batch(usize),
@@ -27,21 +27,21 @@ pub enum Moment {
 }
 
 /// What happens at each moment.
-pub type Cue<'a> = &'a (dyn Fn(Moment) -> Result<(), TableError> + Sync);
+pub(crate) type Cue<'a> = &'a (dyn Fn(Moment) -> Result<(), TableError> + Sync);
 
 /// A table that acts on cues, and may be another when it is read again.
-pub struct Staged<'a> {
+pub(crate) struct Staged<'a> {
     first: Vec<RecordBatch>,
     again: Vec<RecordBatch>,
     cue: Cue<'a>,
 }
 
 impl<'a> Staged<'a> {
-    pub fn new(rows: &RecordBatch, cue: Cue<'a>) -> Self {
+    pub(crate) fn new(rows: &RecordBatch, cue: Cue<'a>) -> Self {
         Self::changing(rows, rows, cue)
     }
 
-    pub fn changing(first: &RecordBatch, again: &RecordBatch, cue: Cue<'a>) -> Self {
+    pub(crate) fn changing(first: &RecordBatch, again: &RecordBatch, cue: Cue<'a>) -> Self {
         Self { first: parts(first), again: parts(again), cue }
     }
 }
@@ -103,16 +103,16 @@ impl<'a> Scan<'a> for Reading<'a> {
 }
 
 /// Nothing happens.
-pub const CALM: Cue<'static> = &|_| Ok(());
+pub(crate) const CALM: Cue<'static> = &|_| Ok(());
 
 /// Row by row with the key `id`.
-pub fn by_id() -> Spec {
+pub(crate) fn by_id() -> Spec {
     Spec { key: vec!["id".into()], limit: 100, ..Spec::default() }
 }
 
 /// What a comparison is run with.
 #[derive(Clone, Copy)]
-pub struct Stage<'a> {
+pub(crate) struct Stage<'a> {
     pub spec: &'a Spec,
     pub memory: u64,
     pub threads: usize,
@@ -122,7 +122,7 @@ pub struct Stage<'a> {
 
 impl Stage<'_> {
     /// Compares tables called `left` and `right`, telling of every break.
-    pub fn compare(&self, tables: [&dyn Table; 2], sink: BreakSink<'_>) -> Result<Comparison, Error> {
+    pub(crate) fn compare(&self, tables: [&dyn Table; 2], sink: BreakSink<'_>) -> Result<Comparison, Error> {
         self.compare_for(tables, Some(sink))
     }
 
@@ -140,13 +140,13 @@ impl Stage<'_> {
     }
 
     /// The comparison alone, for which nobody is told of the breaks.
-    pub fn comparison(&self, sides: &[RecordBatch; 2]) -> Result<Comparison, Error> {
+    pub(crate) fn comparison(&self, sides: &[RecordBatch; 2]) -> Result<Comparison, Error> {
         let tables = sides.each_ref().map(|side| Staged::new(side, CALM));
         self.compare_for([&tables[0], &tables[1]], None)
     }
 
     /// The comparison and all its breaks.
-    pub fn answer(&self, sides: &[RecordBatch; 2]) -> Result<(Comparison, Vec<Break>), Error> {
+    pub(crate) fn answer(&self, sides: &[RecordBatch; 2]) -> Result<(Comparison, Vec<Break>), Error> {
         let tables = sides.each_ref().map(|side| Staged::new(side, CALM));
         let mut breaks = Vec::new();
         let mut keep = |_: &BreakHeader, found: &Break| {

@@ -13,7 +13,7 @@ fn same<T: PartialEq + Debug>(what: &str, found: &T, expected: &T) -> Result<(),
 }
 
 /// The identities that hold for every comparison.
-pub fn identities(comparison: &Comparison, breaks: &[Break]) -> Result<(), String> {
+pub(crate) fn identities(comparison: &Comparison, breaks: &[Break]) -> Result<(), String> {
     let unmatched: u64 = comparison.unmatched_by_source.iter().sum();
     if comparison.sources.len() == 2 {
         same("groups", &comparison.rows_compared, &(comparison.matched_groups + unmatched))?;
@@ -39,7 +39,12 @@ pub fn identities(comparison: &Comparison, breaks: &[Break]) -> Result<(), Strin
 }
 
 /// Every count and every break is the oracle's.
-pub fn with(answer: &Answer, comparison: &Comparison, breaks: &[Break], case: &Case) -> Result<(), String> {
+pub(crate) fn with(
+    answer: &Answer,
+    comparison: &Comparison,
+    breaks: &[Break],
+    case: &Case,
+) -> Result<(), String> {
     same("findings", &comparison.findings, &Vec::new())?;
     same("source_row_counts", &comparison.source_row_counts, &answer.source_row_counts)?;
     // The oracle sees values only, not what a source has them as.

@@ -11,13 +11,13 @@ use trueup_compare::{Aggregate, Duplicates, KeyReport, Normaliser, Spec};
 use unicode_normalization::UnicodeNormalization;
 
 use measures::{Measured, measured};
-pub use ratio::{Number, Ratio};
-pub use rules::difference;
+pub(crate) use ratio::{Number, Ratio};
+pub(crate) use rules::difference;
 use rules::{distance, is_outside, judge, passes};
 
 /// A value by its meaning; the order is the one that keys and rows are sorted in.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Value {
+pub(crate) enum Value {
     Null,
     Bool(bool),
     Number(Number),
@@ -27,14 +27,14 @@ pub enum Value {
     Time(i128),
 }
 
-pub type Row = Vec<Value>;
+pub(crate) type Row = Vec<Value>;
 
 /// The rows of each key, by source.
 type Groups<'a> = BTreeMap<Row, Vec<Vec<&'a Row>>>;
 
 /// What the types of a column in all sources add up to.
 #[derive(Debug, Clone)]
-pub struct Column {
+pub(crate) struct Column {
     pub name: String,
     /// A double in every source, so that sums are rounded.
     pub float: bool,
@@ -43,10 +43,10 @@ pub struct Column {
 }
 
 /// Two sources that may be named as the reason for a break, the lower or the reference first.
-pub type Pair = (usize, usize);
+pub(crate) type Pair = (usize, usize);
 
 #[derive(Debug)]
-pub struct Answer {
+pub(crate) struct Answer {
     pub source_row_counts: Vec<u64>,
     pub matched_groups: u64,
     pub unmatched_by_source: Vec<u64>,
@@ -59,7 +59,7 @@ pub struct Answer {
 }
 
 #[derive(Debug)]
-pub struct MeasureCounts {
+pub(crate) struct MeasureCounts {
     pub name: String,
     pub within: u64,
     pub outside: u64,
@@ -71,7 +71,7 @@ pub struct MeasureCounts {
 }
 
 #[derive(Debug)]
-pub struct BrokenGroup {
+pub(crate) struct BrokenGroup {
     pub key: Row,
     /// Per source, one value per measure.
     pub values: Vec<Option<Row>>,
@@ -81,10 +81,10 @@ pub struct BrokenGroup {
 
 /// A key repeats although the policy forbids it.
 #[derive(Debug)]
-pub struct Repeated;
+pub(crate) struct Repeated;
 
 /// Compares tables given as rows of values in the order of `columns`.
-pub fn compare(columns: &[Column], tables: &[Vec<Row>], spec: &Spec) -> Result<Answer, Repeated> {
+pub(crate) fn compare(columns: &[Column], tables: &[Vec<Row>], spec: &Spec) -> Result<Answer, Repeated> {
     let tables: Vec<Vec<Row>> =
         tables.iter().map(|rows| rows.iter().map(|row| canonical(row, columns, spec)).collect()).collect();
     let key_columns: Vec<usize> =
@@ -184,7 +184,7 @@ fn canonical(row: &Row, columns: &[Column], spec: &Spec) -> Row {
 }
 
 /// Applies normalisers in their fixed order.
-pub fn normalise(text: &str, normalisers: &[Normaliser]) -> String {
+pub(crate) fn normalise(text: &str, normalisers: &[Normaliser]) -> String {
     let mut text = text.to_owned();
     if normalisers.contains(&Normaliser::Nfc) {
         text = text.nfc().collect();

@@ -1,8 +1,8 @@
 //! Random comparisons: sources that derive from one table by small edits, each in types of its own.
 
-pub mod cell;
+pub(crate) mod cell;
 mod encoding;
-pub mod random;
+pub(crate) mod random;
 mod wishes;
 
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ use cell::{Cell, DAY, Kind, SECOND};
 use random::Random;
 
 /// One random comparison.
-pub struct Case {
+pub(crate) struct Case {
     pub columns: Vec<Column>,
     pub kinds: Vec<Kind>,
     /// Columns that are floats in every source, not all of them doubles: what their sums are rounded to is open.
@@ -45,7 +45,7 @@ impl std::fmt::Display for Case {
 }
 
 /// One source of a case.
-pub struct Sheet {
+pub(crate) struct Sheet {
     pub name: String,
     pub rows: Vec<Row>,
     pub batch: RecordBatch,
@@ -55,7 +55,7 @@ pub struct Sheet {
 
 impl Sheet {
     /// The rows as a table, in another order if asked, in parts and batches of random sizes up to `most` rows.
-    pub fn table(&self, shuffled: bool, most: usize, random: &mut Random) -> MemoryTable {
+    pub(crate) fn table(&self, shuffled: bool, most: usize, random: &mut Random) -> MemoryTable {
         let mut order: Vec<u32> = (0..u32::try_from(self.batch.num_rows()).expect("few rows")).collect();
         if shuffled {
             random.shuffle(&mut order);
@@ -77,7 +77,7 @@ impl Sheet {
 }
 
 /// Makes the case of a seed, of about so many rows per source.
-pub fn case(seed: u64, most_rows: usize) -> Case {
+pub(crate) fn case(seed: u64, most_rows: usize) -> Case {
     let random = &mut Random::new(seed);
     let sources = random.pick(&[2, 2, 2, 3, 3, 4, 5]);
     let zoned: Vec<bool> = (0..sources).map(|_| random.percent(15)).collect();

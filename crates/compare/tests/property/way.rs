@@ -10,10 +10,10 @@ use trueup_compare::{
 use crate::tables::Case;
 use crate::tables::random::Random;
 
-pub const MEGABYTE: u64 = 1 << 20;
+pub(crate) const MEGABYTE: u64 = 1 << 20;
 
 #[derive(Debug, Clone)]
-pub struct Way {
+pub(crate) struct Way {
     pub threads: usize,
     pub shuffled: bool,
     /// Rows.
@@ -22,7 +22,7 @@ pub struct Way {
     pub tuning: Tuning,
 }
 
-pub const PLAIN: Way = Way {
+pub(crate) const PLAIN: Way = Way {
     threads: 1,
     shuffled: false,
     largest_batch: 100_000,
@@ -31,15 +31,15 @@ pub const PLAIN: Way = Way {
 };
 
 /// The comparison and all its breaks, or the error as a person reads it.
-pub type Run = Result<(Comparison, Vec<Break>), String>;
+pub(crate) type Run = Result<(Comparison, Vec<Break>), String>;
 
 /// Compares the sources of a case as it asks for.
-pub fn run(case: &Case, way: &Way, random: &mut Random) -> Run {
+pub(crate) fn run(case: &Case, way: &Way, random: &mut Random) -> Run {
     run_as(&case.spec, case, way, random)
 }
 
 /// Compares the sources of a case as another specification asks for.
-pub fn run_as(spec: &Spec, case: &Case, way: &Way, random: &mut Random) -> Run {
+pub(crate) fn run_as(spec: &Spec, case: &Case, way: &Way, random: &mut Random) -> Run {
     let mut breaks = Vec::new();
     let mut keep = |_: &BreakHeader, found: &Break| {
         breaks.push(found.clone());
@@ -50,7 +50,7 @@ pub fn run_as(spec: &Spec, case: &Case, way: &Way, random: &mut Random) -> Run {
 }
 
 /// The same without asking for every break.
-pub fn summary(case: &Case, way: &Way, random: &mut Random) -> Result<Comparison, String> {
+pub(crate) fn summary(case: &Case, way: &Way, random: &mut Random) -> Result<Comparison, String> {
     compare_case(&case.spec, case, way, random, None)
 }
 

@@ -6,7 +6,7 @@ use trueup_compare::Rule;
 use crate::scene::Scene;
 
 /// Rows of a column `v`, held against each other under a rule.
-pub struct Held {
+pub(crate) struct Held {
     pub what: &'static str,
     pub sources: Vec<ArrayRef>,
     pub rule: Rule,
@@ -16,7 +16,7 @@ pub struct Held {
 }
 
 /// Two columns that must be equal but for some rows.
-pub fn held(
+pub(crate) fn held(
     what: &'static str,
     left: ArrayRef,
     right: ArrayRef,
@@ -27,7 +27,7 @@ pub fn held(
 }
 
 /// Holds the columns of each case against each other, by fingerprint and by value.
-pub fn check(cases: Vec<Held>) {
+pub(crate) fn check(cases: Vec<Held>) {
     let mut wrong = Vec::new();
     for Held { what, sources, rule, compared_as, outside } in cases {
         for verify in [false, true] {

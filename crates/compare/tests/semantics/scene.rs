@@ -18,7 +18,7 @@ use trueup_compare::{
 
 /// Sources and what is asked of them.
 #[derive(Clone)]
-pub struct Scene {
+pub(crate) struct Scene {
     pub tables: Vec<RecordBatch>,
     pub spec: Spec,
     pub timezones: BTreeMap<usize, &'static str>,
@@ -28,7 +28,7 @@ pub struct Scene {
 
 impl Scene {
     /// Tables with the key `k`.
-    pub fn new(tables: impl IntoIterator<Item = RecordBatch>) -> Self {
+    pub(crate) fn new(tables: impl IntoIterator<Item = RecordBatch>) -> Self {
         let spec = Spec { key: vec!["k".into()], limit: 1_000, ..Spec::default() };
         Self {
             tables: tables.into_iter().collect(),
@@ -39,7 +39,7 @@ impl Scene {
     }
 
     /// One column `v` per source, its rows keyed by number.
-    pub fn of(columns: impl IntoIterator<Item = ArrayRef>) -> Self {
+    pub(crate) fn of(columns: impl IntoIterator<Item = ArrayRef>) -> Self {
         let keyed = |column: ArrayRef| {
             let keys = (0..i64::try_from(column.len()).expect("few rows")).map(Some).collect();
             table([("k", integers(keys)), ("v", column)])
@@ -47,12 +47,12 @@ impl Scene {
         Self::new(columns.into_iter().map(keyed))
     }
 
-    pub fn tolerance(mut self, name: &str, rule: Rule) -> Self {
+    pub(crate) fn tolerance(mut self, name: &str, rule: Rule) -> Self {
         self.spec.tolerances.insert(name.into(), Tolerance { rule, allow: Allow::None });
         self
     }
 
-    pub fn measure(mut self, aggregate: Aggregate, column: &str) -> Self {
+    pub(crate) fn measure(mut self, aggregate: Aggregate, column: &str) -> Self {
         self.spec.measures.push(Measure {
             name: format!("{aggregate:?}({column})").to_lowercase(),
             aggregate,
@@ -62,7 +62,7 @@ impl Scene {
     }
 
     /// The comparison and all its breaks, or the error as a person reads it.
-    pub fn run(&self) -> Result<(Comparison, Vec<Break>), String> {
+    pub(crate) fn run(&self) -> Result<(Comparison, Vec<Break>), String> {
         let mut breaks = Vec::new();
         let mut keep = |_: &BreakHeader, found: &Break| {
             breaks.push(found.clone());
@@ -73,7 +73,7 @@ impl Scene {
     }
 
     /// The comparison on so many threads, telling of every break if asked.
-    pub fn compare(&self, threads: usize, sink: Option<BreakSink<'_>>) -> Result<Comparison, String> {
+    pub(crate) fn compare(&self, threads: usize, sink: Option<BreakSink<'_>>) -> Result<Comparison, String> {
         let table = |batch: &RecordBatch| MemoryTable::new(parts(batch), batch.schema());
         let tables: Vec<MemoryTable> = self.tables.iter().map(table).collect();
         let format = |format: &&str| ("v".to_owned(), (*format).to_owned());
@@ -91,16 +91,16 @@ impl Scene {
         compare(&sources, &self.spec, &limits, &progress, sink).map_err(|error| error.to_string())
     }
 
-    pub fn comparison(&self) -> Comparison {
+    pub(crate) fn comparison(&self) -> Comparison {
         self.run().expect("a comparison").0
     }
 
-    pub fn breaks(&self) -> Vec<Break> {
+    pub(crate) fn breaks(&self) -> Vec<Break> {
         self.run().expect("a comparison").1
     }
 
     /// The keys of the breaks.
-    pub fn broken(&self) -> Vec<String> {
+    pub(crate) fn broken(&self) -> Vec<String> {
         self.breaks()
             .iter()
             .map(|found| {
@@ -117,7 +117,7 @@ fn parts(batch: &RecordBatch) -> Vec<Vec<RecordBatch>> {
     (0..batch.num_rows()).step_by(PART_ROWS).map(part).collect()
 }
 
-pub fn table<const N: usize>(columns: [(&str, ArrayRef); N]) -> RecordBatch {
+pub(crate) fn table<const N: usize>(columns: [(&str, ArrayRef); N]) -> RecordBatch {
     let fields: Vec<Field> =
         columns.iter().map(|(name, array)| Field::new(*name, array.data_type().clone(), true)).collect();
     RecordBatch::try_new(Arc::new(Schema::new(fields)), columns.into_iter().map(|(_, array)| array).collect())
@@ -125,41 +125,41 @@ pub fn table<const N: usize>(columns: [(&str, ArrayRef); N]) -> RecordBatch {
 }
 
 /// A text column; `∅` is NULL.
-pub fn texts(texts: &[&str]) -> ArrayRef {
+pub(crate) fn texts(texts: &[&str]) -> ArrayRef {
     Arc::new(texts.iter().map(|&text| (text != "∅").then_some(text)).collect::<StringArray>())
 }
 
-pub fn integers(integers: Vec<Option<i64>>) -> ArrayRef {
+pub(crate) fn integers(integers: Vec<Option<i64>>) -> ArrayRef {
     Arc::new(Int64Array::from(integers))
 }
 
 /// Integers without NULLs.
-pub fn whole(integers: &[i64]) -> ArrayRef {
+pub(crate) fn whole(integers: &[i64]) -> ArrayRef {
     Arc::new(Int64Array::from(integers.to_vec()))
 }
 
-pub fn doubles(doubles: &[f64]) -> ArrayRef {
+pub(crate) fn doubles(doubles: &[f64]) -> ArrayRef {
     Arc::new(Float64Array::from(doubles.to_vec()))
 }
 
 /// Decimals given in their last digits.
-pub fn decimals(scale: i8, digits: &[i128]) -> ArrayRef {
+pub(crate) fn decimals(scale: i8, digits: &[i128]) -> ArrayRef {
     Arc::new(
         Decimal128Array::from(digits.to_vec()).with_precision_and_scale(38, scale).expect("a decimal type"),
     )
 }
 
 /// Days since 1970.
-pub fn dates(days: &[i32]) -> ArrayRef {
+pub(crate) fn dates(days: &[i32]) -> ArrayRef {
     Arc::new(Date32Array::from(days.to_vec()))
 }
 
-pub fn nulls(count: usize) -> ArrayRef {
+pub(crate) fn nulls(count: usize) -> ArrayRef {
     Arc::new(NullArray::new(count))
 }
 
 /// Timestamps of a unit (`s`, `ms`, `us`, `ns`), with a zone if any.
-pub fn stamps(unit: &str, ticks: &[i64], zone: Option<&str>) -> ArrayRef {
+pub(crate) fn stamps(unit: &str, ticks: &[i64], zone: Option<&str>) -> ArrayRef {
     let ticks = ticks.to_vec();
     match unit {
         "s" => Arc::new(PrimitiveArray::<TimestampSecondType>::from(ticks).with_timezone_opt(zone)),
@@ -169,14 +169,14 @@ pub fn stamps(unit: &str, ticks: &[i64], zone: Option<&str>) -> ArrayRef {
     }
 }
 
-pub fn decimal(text: &str) -> Decimal {
+pub(crate) fn decimal(text: &str) -> Decimal {
     text.parse().unwrap_or_else(|_| panic!("{text} is a decimal"))
 }
 
-pub fn absolute(value: &str) -> Rule {
+pub(crate) fn absolute(value: &str) -> Rule {
     Rule::Absolute(decimal(value))
 }
 
-pub fn seconds(from: &str, to: &str) -> Rule {
+pub(crate) fn seconds(from: &str, to: &str) -> Rule {
     Rule::Duration { from: decimal(from), to: decimal(to) }
 }

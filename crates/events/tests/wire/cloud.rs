@@ -13,7 +13,7 @@ const TENANT: &str = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
 const RUN: &str = "6f1d2c3b-4a59-4e68-9776-85a4b3c2d1e0";
 
 /// One event with everything that can be awkward.
-pub fn awkward() -> CloudEvent {
+pub(crate) fn awkward() -> CloudEvent {
     CloudEvent {
         id: "id with \"quotes\" and 100%".to_owned(),
         source: "/källa/源/😀".to_owned(),

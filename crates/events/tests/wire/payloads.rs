@@ -5,14 +5,14 @@ use trueup_events::cloudevents::{CloudEvent, Data, Limits, decode};
 use trueup_events::{EventType, Ids, Payload, Sources};
 
 /// At least one event of every type, and each optional field both there and not.
-pub fn samples() -> Vec<CloudEvent> {
+pub(crate) fn samples() -> Vec<CloudEvent> {
     let body = include_bytes!("samples/run-events.json");
     decode(&[("content-type", b"application/cloudevents-batch+json")], body, Limits::default())
         .expect("the samples are CloudEvents")
 }
 
 /// The type and data of a sample.
-pub fn parts(sample: &CloudEvent) -> (EventType, &Value) {
+pub(crate) fn parts(sample: &CloudEvent) -> (EventType, &Value) {
     let Some(Data::Json(data)) = &sample.data else { panic!("no JSON: {sample:?}") };
     (EventType::parse(&sample.event_type).expect("a type of ours"), data)
 }

@@ -46,7 +46,7 @@ struct Fit {
 
 impl Dialect {
     /// Detects what is not given; `whole` says that the sample is the whole file.
-    pub fn detect(sample: &[u8], whole: bool, delimiter: Option<u8>, quote: Option<u8>) -> Self {
+    pub(super) fn detect(sample: &[u8], whole: bool, delimiter: Option<u8>, quote: Option<u8>) -> Self {
         let terminator =
             if memchr(b'\n', sample).is_none() && memchr(b'\r', sample).is_some() { b'\r' } else { b'\n' };
         let best = |quote: u8| {
@@ -76,7 +76,7 @@ impl Dialect {
     }
 
     /// The first record that is not a blank line, or `None` when the sample ends before it does.
-    pub fn first_record(self, sample: &[u8], whole: bool) -> Result<Option<Record>, Fault> {
+    pub(super) fn first_record(self, sample: &[u8], whole: bool) -> Result<Option<Record>, Fault> {
         self.records(sample, whole).next().transpose()
     }
 
@@ -161,7 +161,7 @@ impl Dialect {
     }
 
     /// Where the record with this number starts in a text that ends with one; with a single column, blank lines are records.
-    pub fn start_of(self, text: &[u8], row: usize, columns: usize) -> Option<usize> {
+    pub(super) fn start_of(self, text: &[u8], row: usize, columns: usize) -> Option<usize> {
         let mut start = 0;
         let mut rows = 0;
         // What is malformed has been refused when the text was read.
@@ -177,7 +177,7 @@ impl Dialect {
     }
 
     /// The record that starts there, or `None` when the sample ends before it does.
-    pub fn record(self, sample: &[u8], start: usize, whole: bool) -> Result<Option<Record>, Fault> {
+    pub(super) fn record(self, sample: &[u8], start: usize, whole: bool) -> Result<Option<Record>, Fault> {
         if start >= sample.len() {
             return Ok(None);
         }

@@ -30,11 +30,11 @@ pub(super) struct Key<'c> {
 impl<'c> Key<'c> {
     /// Whether the key is written just like a name.
     #[inline]
-    pub fn is(&self, name: &str) -> bool {
+    pub(super) fn is(&self, name: &str) -> bool {
         !self.escaped && self.chunk[self.at..self.end] == *name.as_bytes()
     }
 
-    pub fn text(&self) -> Result<Cow<'c, str>, Fault> {
+    pub(super) fn text(&self) -> Result<Cow<'c, str>, Fault> {
         let not_utf8 = Fault::at(self.at, Problem::Utf8);
         if !self.escaped {
             return std::str::from_utf8(&self.chunk[self.at..self.end])
@@ -56,12 +56,12 @@ pub(super) struct Cursor<'c> {
 }
 
 impl<'c> Cursor<'c> {
-    pub fn new(chunk: &'c [u8], len: usize) -> Self {
+    pub(super) fn new(chunk: &'c [u8], len: usize) -> Self {
         Self { chunk: &chunk[..len], at: 0, spaced: false }
     }
 
     /// Moves to the next line that is not blank, and says whether there is one.
-    pub fn next_object(&mut self) -> Result<bool, Fault> {
+    pub(super) fn next_object(&mut self) -> Result<bool, Fault> {
         while matches!(self.peek(), b' ' | b'\t' | b'\r' | b'\n') && self.at < self.chunk.len() {
             self.at += 1;
         }
@@ -74,7 +74,10 @@ impl<'c> Cursor<'c> {
     }
 
     /// Reads the object at this place to the end of its line.
-    pub fn object(&mut self, mut each: impl FnMut(Key<'c>, Value) -> Result<(), Fault>) -> Result<(), Fault> {
+    pub(super) fn object(
+        &mut self,
+        mut each: impl FnMut(Key<'c>, Value) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
         self.members(1, &mut |key, value| each(key, value))?;
         self.skip_space();
         match self.peek() {

@@ -46,7 +46,7 @@ impl Pool {
     const KEPT: usize = 16;
 
     /// A buffer that nobody uses any more, if there is one.
-    pub fn take(&self) -> Vec<u8> {
+    pub(super) fn take(&self) -> Vec<u8> {
         let mut buffers = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
         for _ in 0..buffers.len() {
             match buffers.remove(0).into_vec() {
@@ -58,7 +58,7 @@ impl Pool {
     }
 
     /// Remembers a buffer that is in use still.
-    pub fn remember(&self, buffer: &Buffer) {
+    pub(super) fn remember(&self, buffer: &Buffer) {
         let mut buffers = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
         if buffers.len() == Self::KEPT {
             buffers.remove(0);
@@ -78,7 +78,7 @@ pub(crate) struct Chunks<'t> {
 }
 
 impl<'t> Chunks<'t> {
-    pub fn new(text: &'t Text, start: u64, size: usize, terminator: u8) -> Result<Self, Error> {
+    pub(super) fn new(text: &'t Text, start: u64, size: usize, terminator: u8) -> Result<Self, Error> {
         let mut stream = text.open()?;
         io::copy(&mut stream.by_ref().take(start), &mut io::sink())
             .map_err(|source| text.unreadable(source))?;
@@ -86,7 +86,11 @@ impl<'t> Chunks<'t> {
     }
 
     /// The next chunk, in a buffer that is used again.
-    pub fn next(&mut self, mut bytes: Vec<u8>, cut: impl Fn(&[u8]) -> Cut) -> Result<Option<Chunk>, Error> {
+    pub(super) fn next(
+        &mut self,
+        mut bytes: Vec<u8>,
+        cut: impl Fn(&[u8]) -> Cut,
+    ) -> Result<Option<Chunk>, Error> {
         let mut len = self.rest.len();
         let mut target = self.size.max(len);
         make_room(&mut bytes, target);
@@ -120,7 +124,7 @@ impl<'t> Chunks<'t> {
     }
 
     /// Reads the chunk of a known place further on, without looking for its end.
-    pub fn exactly(&mut self, mut bytes: Vec<u8>, offset: u64, len: usize) -> Result<Chunk, Error> {
+    pub(super) fn exactly(&mut self, mut bytes: Vec<u8>, offset: u64, len: usize) -> Result<Chunk, Error> {
         let skip = offset - self.offset;
         io::copy(&mut self.stream.by_ref().take(skip), &mut io::sink())
             .map_err(|source| self.text.unreadable(source))?;
@@ -133,7 +137,7 @@ impl<'t> Chunks<'t> {
     }
 
     /// Where the next chunk starts, which after the last one is the text's length.
-    pub fn offset(&self) -> u64 {
+    pub(super) fn offset(&self) -> u64 {
         self.offset
     }
 

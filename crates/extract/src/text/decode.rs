@@ -38,7 +38,7 @@ impl fmt::Display for Malformed {
 impl std::error::Error for Malformed {}
 
 impl Decoded {
-    pub fn new(inner: Box<dyn Read + Send>, encoding: &'static Encoding) -> Self {
+    pub(super) fn new(inner: Box<dyn Read + Send>, encoding: &'static Encoding) -> Self {
         Self {
             inner,
             encoding,

@@ -68,13 +68,13 @@ pub(crate) struct TextFile<G> {
 }
 
 impl<G: Grammar> TextFile<G> {
-    pub fn new(text: Text, shape: Shape, grammar: G) -> Self {
+    pub(crate) fn new(text: Text, shape: Shape, grammar: G) -> Self {
         Self { text, shape, grammar, offsets: OnceLock::new(), landmarks: Mutex::default() }
     }
 
     /// Has every chunk looked at by so many threads, and merges what was seen in order; later scans then know where chunks
     /// are.
-    pub fn survey<T: Send>(
+    pub(crate) fn survey<T: Send>(
         &self,
         threads: usize,
         look: impl Fn(&[u8], usize) -> Result<T, Fault> + Sync,
@@ -121,7 +121,7 @@ impl<G: Grammar> TextFile<G> {
     }
 
     /// Changes what was not known before the survey.
-    pub fn learn(&mut self, change: impl FnOnce(&mut G, &mut Shape)) {
+    pub(crate) fn learn(&mut self, change: impl FnOnce(&mut G, &mut Shape)) {
         change(&mut self.grammar, &mut self.shape);
     }
 

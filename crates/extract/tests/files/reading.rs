@@ -10,25 +10,25 @@ use arrow_buffer::BooleanBuffer;
 use tempfile::TempDir;
 use trueup_extract::{Error, Options, Selection, Table, open, open_reader};
 
-pub type Rows = Vec<Vec<Option<String>>>;
+pub(crate) type Rows = Vec<Vec<Option<String>>>;
 
 /// The rows of a part, by its number.
-pub type Numbered = Vec<(usize, Rows)>;
+pub(crate) type Numbered = Vec<(usize, Rows)>;
 
 /// The part sizes that every text has to read the same with.
-pub const CHUNKS: [usize; 6] = [1, 7, 64, 65, 1000, 1 << 20];
+pub(crate) const CHUNKS: [usize; 6] = [1, 7, 64, 65, 1000, 1 << 20];
 
 /// Nothing declared.
-pub fn detected() -> Options {
+pub(crate) fn detected() -> Options {
     Options::new(std::env::temp_dir())
 }
 
-pub fn options(chunk_bytes: usize) -> Options {
+pub(crate) fn options(chunk_bytes: usize) -> Options {
     Options { chunk_bytes, ..detected() }
 }
 
 /// Writes a file into a directory and gives its path.
-pub fn write(directory: &Path, name: &str, bytes: &[u8]) -> String {
+pub(crate) fn write(directory: &Path, name: &str, bytes: &[u8]) -> String {
     let path = directory.join(name);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(&path, bytes).unwrap();
@@ -36,7 +36,7 @@ pub fn write(directory: &Path, name: &str, bytes: &[u8]) -> String {
 }
 
 /// A table, and the directory that its file is in.
-pub struct Kept {
+pub(crate) struct Kept {
     table: Table,
     _directory: TempDir,
 }
@@ -50,18 +50,18 @@ impl Deref for Kept {
 }
 
 /// Opens bytes as a file of that name.
-pub fn table(name: &str, bytes: &[u8], options: &Options) -> Result<Kept, Error> {
+pub(crate) fn table(name: &str, bytes: &[u8], options: &Options) -> Result<Kept, Error> {
     let directory = tempfile::tempdir().unwrap();
     let path = write(directory.path(), name, bytes);
     Ok(Kept { table: open(&path, options)?, _directory: directory })
 }
 
-pub fn names(table: &Table) -> Vec<String> {
+pub(crate) fn names(table: &Table) -> Vec<String> {
     table.schema().fields().iter().map(|field| field.name().clone()).collect()
 }
 
 /// The values of a batch of text columns.
-pub fn texts(batch: &RecordBatch) -> Rows {
+pub(crate) fn texts(batch: &RecordBatch) -> Rows {
     let value = |row, column| {
         let values = batch.column(column).as_string_view();
         values.is_valid(row).then(|| values.value(row).to_owned())
@@ -72,7 +72,7 @@ pub fn texts(batch: &RecordBatch) -> Rows {
 }
 
 /// Every part of a scan.
-pub fn parts(table: &Table, columns: &[usize], only: Option<&Selection>) -> Result<Numbered, Error> {
+pub(crate) fn parts(table: &Table, columns: &[usize], only: Option<&Selection>) -> Result<Numbered, Error> {
     let scan = table.scan(columns, only)?;
     let mut parts = Vec::new();
     while let Some(part) = scan.next_part()? {
@@ -86,7 +86,7 @@ pub fn parts(table: &Table, columns: &[usize], only: Option<&Selection>) -> Resu
 }
 
 /// All rows of all columns, which two scans agree on.
-pub fn rows(table: &Table) -> Result<Rows, Error> {
+pub(crate) fn rows(table: &Table) -> Result<Rows, Error> {
     let columns: Vec<usize> = (0..table.schema().fields().len()).collect();
     let first = parts(table, &columns, None)?;
     assert_eq!(first, parts(table, &columns, None)?, "a second scan differs");
@@ -94,18 +94,18 @@ pub fn rows(table: &Table) -> Result<Rows, Error> {
 }
 
 /// What a file says, as rows or as an error without the directory.
-pub fn outcome(name: &str, bytes: &[u8], options: &Options) -> Result<Rows, String> {
+pub(crate) fn outcome(name: &str, bytes: &[u8], options: &Options) -> Result<Rows, String> {
     let opened = open_reader(name, bytes, options).and_then(|table| rows(&table));
     opened.map_err(|error| error.to_string())
 }
 
-pub fn some(values: &[&[&str]]) -> Rows {
+pub(crate) fn some(values: &[&[&str]]) -> Rows {
     let value = |value: &&str| (*value != "NULL").then(|| (*value).to_owned());
     values.iter().map(|row| row.iter().map(value).collect()).collect()
 }
 
 /// Chooses rows of some parts, few of them for a seed of 2, and gives what a scan of them must yield.
-pub fn chosen(parts: &Numbered, seed: usize) -> (Selection, Numbered) {
+pub(crate) fn chosen(parts: &Numbered, seed: usize) -> (Selection, Numbered) {
     let mut selection = HashMap::new();
     let mut expected = Vec::new();
     for (number, rows) in parts {

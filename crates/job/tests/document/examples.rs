@@ -4,16 +4,16 @@ use trueup_job::{Job, Rule, Strategy};
 
 use crate::schema::{fields_and_words, violations};
 
-pub const DOCS: &str = include_str!("../../../../docs/jobs.md");
+pub(crate) const DOCS: &str = include_str!("../../../../docs/jobs.md");
 
 /// The complete jobs in the docs.
-pub fn examples() -> Vec<&'static str> {
+pub(crate) fn examples() -> Vec<&'static str> {
     let blocks = DOCS.split("```").skip(1).step_by(2);
     blocks.filter_map(|block| block.strip_prefix("yaml\n").or_else(|| block.strip_prefix("json\n"))).collect()
 }
 
 /// Parses a job that is right.
-pub fn job(text: &str) -> Job {
+pub(crate) fn job(text: &str) -> Job {
     Job::parse(text.as_bytes(), None).unwrap_or_else(|faults| panic!("{faults}\n{text}"))
 }
 

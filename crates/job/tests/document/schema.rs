@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use crate::examples::{examples, job};
 
 /// Where the value is not what the schema says.
-pub fn violations(value: &Value) -> Vec<String> {
+pub(crate) fn violations(value: &Value) -> Vec<String> {
     trueup_testkit::violations(&trueup_job::schema(), value)
 }
 
 /// The names of all fields, and the words that fields take.
-pub fn fields_and_words(schema: &Value) -> (BTreeSet<String>, BTreeSet<String>) {
+pub(crate) fn fields_and_words(schema: &Value) -> (BTreeSet<String>, BTreeSet<String>) {
     let (mut fields, mut words) = (BTreeSet::new(), BTreeSet::new());
     let mut open = vec![schema];
     while let Some(next) = open.pop() {

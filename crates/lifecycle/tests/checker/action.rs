@@ -7,7 +7,7 @@ use crate::world::{Actor, EngineId, Message};
 
 /// A step; a load and its write are two, so that others come between.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Action {
+pub(crate) enum Action {
     /// The store's clock goes on.
     Tick,
     /// A person wants a run to end, and its row is loaded.
@@ -56,14 +56,14 @@ pub enum Action {
 
 /// How an attempt ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Said {
+pub(crate) enum Said {
     Matched,
     Crashed,
     Stopped,
 }
 
 impl Said {
-    pub fn report(self) -> Report {
+    pub(crate) fn report(self) -> Report {
         match self {
             Self::Matched => Report::Ended(Outcome::Result(Verdict::Matched)),
             Self::Crashed => Report::Ended(Outcome::Error(RunError::of_code(ErrorCode::Crashed, "signal 9"))),

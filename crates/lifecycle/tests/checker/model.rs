@@ -19,7 +19,7 @@ use crate::world::{
 };
 
 /// The system under the checker: how large it is, how much may go wrong, and what is broken in it.
-pub struct System {
+pub(crate) struct System {
     pub runs: usize,
     pub limits: Limits,
     pub policy: Policy,
@@ -34,7 +34,7 @@ pub struct System {
 
 /// A known way of getting it wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Defect {
+pub(crate) enum Defect {
     /// A write takes no notice of who has written since the load.
     NoEpochCheck,
     /// A write compares the epoch and the status, but the row was not locked from the load on.
@@ -117,7 +117,7 @@ impl Model for System {
     }
 }
 
-pub fn actors() -> impl Iterator<Item = Actor> {
+pub(crate) fn actors() -> impl Iterator<Item = Actor> {
     let executors = (0..EXECUTORS.len()).map(Actor::Executor);
     executors.chain((0..WORKERS.len()).map(Actor::Worker)).chain([Actor::Person])
 }
@@ -132,7 +132,7 @@ fn row_of(run_id: RunId) -> usize {
 
 impl System {
     /// What an actor may try next; faults aside.
-    pub fn turns(&self, world: &World, actor: Actor) -> Vec<Action> {
+    pub(crate) fn turns(&self, world: &World, actor: Actor) -> Vec<Action> {
         match actor {
             Actor::Executor(at) => match world.executors[at] {
                 Executor::Idle => vec![
@@ -169,7 +169,7 @@ impl System {
     }
 
     /// Does a step; none says that it cannot be done now.
-    pub fn apply(&self, world: &mut World, action: Action) -> Option<()> {
+    pub(crate) fn apply(&self, world: &mut World, action: Action) -> Option<()> {
         match action {
             Action::Tick => {
                 world.left.ticks = world.left.ticks.checked_sub(1)?;

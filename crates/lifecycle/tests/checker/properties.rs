@@ -9,41 +9,41 @@ use crate::settle::is_over;
 use crate::store::{Deed, Transaction};
 use crate::world::{Executor, Message, Row, Worker, World};
 
-pub const ONE_OUTCOME: &str = "a run has at most one outcome, and tells it once";
-pub const ONE_ATTEMPT: &str = "at most one executor and one worker can commit";
-pub const ATTEMPTS: &str = "a run has no more attempts than its job allows";
-pub const CANCELS: &str = "the cancel table holds";
-pub const CLAIM_FIRST: &str = "nothing is submitted before its claim is committed";
-pub const ONE_ENGINE_ID: &str = "the engine knows a run by one id";
-pub const SLOTS: &str = "a slot is held from the claim to the end";
-pub const LOG: &str = "the log folds to the row";
-pub const IN_TIME: &str = "no attempt starts past the deadline";
-pub const ENDS: &str = "once faults stop, every run ends";
+pub(crate) const ONE_OUTCOME: &str = "a run has at most one outcome, and tells it once";
+pub(crate) const ONE_ATTEMPT: &str = "at most one executor and one worker can commit";
+pub(crate) const ATTEMPTS: &str = "a run has no more attempts than its job allows";
+pub(crate) const CANCELS: &str = "the cancel table holds";
+pub(crate) const CLAIM_FIRST: &str = "nothing is submitted before its claim is committed";
+pub(crate) const ONE_ENGINE_ID: &str = "the engine knows a run by one id";
+pub(crate) const SLOTS: &str = "a slot is held from the claim to the end";
+pub(crate) const LOG: &str = "the log folds to the row";
+pub(crate) const IN_TIME: &str = "no attempt starts past the deadline";
+pub(crate) const ENDS: &str = "once faults stop, every run ends";
 
-pub const SLOT_AWAITED: &str = "a run waits for a slot";
-pub const SLOT_PASSED_ON: &str = "a run gets the slot of one that is over";
-pub const COMPLETED: &str = "a run completes";
-pub const FAILED: &str = "a run fails";
-pub const TIMED_OUT: &str = "a run times out";
-pub const CANCELLED: &str = "a run is cancelled";
-pub const ABANDONED: &str = "a run is abandoned";
-pub const CLAIM_TAKEN_OVER: &str = "a stale claim is taken over";
-pub const HAND_OFF_TAKEN_OVER: &str = "a hand-off that the engine lost is taken over";
-pub const SUBMIT_REPEATED: &str = "a repeated submit meets a run that the engine knows";
-pub const ENGINE_BEHIND: &str = "the engine knows a run that is over";
-pub const TAKEN_TWICE: &str = "two workers try to take one run";
-pub const LEASE_LOST: &str = "a worker works on under a lost lease";
-pub const OVERDUE: &str = "a run waits for another attempt past its deadline";
-pub const RETRIED: &str = "an attempt is retried";
-pub const HANDED_BACK: &str = "another worker runs what one has handed back";
-pub const ANSWERED: &str = "an engine answers for a run whose worker is silent";
-pub const ANSWER_LATE: &str = "an engine's answer meets a run that is over";
-pub const CANCEL_RACES_REPORT: &str = "a cancel comes between the load and the write of a report";
-pub const CANCEL_STALE: &str = "a cancel is stale: the run completes";
-pub const KEPT_BESIDE: &str = "a late outcome is kept beside the first";
-pub const REPORT_REPEATED: &str = "a report is repeated after its commit";
+pub(crate) const SLOT_AWAITED: &str = "a run waits for a slot";
+pub(crate) const SLOT_PASSED_ON: &str = "a run gets the slot of one that is over";
+pub(crate) const COMPLETED: &str = "a run completes";
+pub(crate) const FAILED: &str = "a run fails";
+pub(crate) const TIMED_OUT: &str = "a run times out";
+pub(crate) const CANCELLED: &str = "a run is cancelled";
+pub(crate) const ABANDONED: &str = "a run is abandoned";
+pub(crate) const CLAIM_TAKEN_OVER: &str = "a stale claim is taken over";
+pub(crate) const HAND_OFF_TAKEN_OVER: &str = "a hand-off that the engine lost is taken over";
+pub(crate) const SUBMIT_REPEATED: &str = "a repeated submit meets a run that the engine knows";
+pub(crate) const ENGINE_BEHIND: &str = "the engine knows a run that is over";
+pub(crate) const TAKEN_TWICE: &str = "two workers try to take one run";
+pub(crate) const LEASE_LOST: &str = "a worker works on under a lost lease";
+pub(crate) const OVERDUE: &str = "a run waits for another attempt past its deadline";
+pub(crate) const RETRIED: &str = "an attempt is retried";
+pub(crate) const HANDED_BACK: &str = "another worker runs what one has handed back";
+pub(crate) const ANSWERED: &str = "an engine answers for a run whose worker is silent";
+pub(crate) const ANSWER_LATE: &str = "an engine's answer meets a run that is over";
+pub(crate) const CANCEL_RACES_REPORT: &str = "a cancel comes between the load and the write of a report";
+pub(crate) const CANCEL_STALE: &str = "a cancel is stale: the run completes";
+pub(crate) const KEPT_BESIDE: &str = "a late outcome is kept beside the first";
+pub(crate) const REPORT_REPEATED: &str = "a report is repeated after its commit";
 
-pub fn properties() -> Vec<Property<System>> {
+pub(crate) fn properties() -> Vec<Property<System>> {
     let promises = [
         Property::always(ONE_OUTCOME, |_, world: &World| world.rows.iter().all(has_one_outcome)),
         Property::always(ONE_ATTEMPT, |_, world: &World| has_one_attempt(world)),

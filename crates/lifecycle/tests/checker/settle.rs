@@ -19,7 +19,7 @@ const ROUNDS_MAX: usize = 60;
 
 impl System {
     /// Whether every run ends, once faults stop.
-    pub fn comes_to_an_end(&self, world: &World) -> bool {
+    pub(crate) fn comes_to_an_end(&self, world: &World) -> bool {
         let mut world = World { left: Left::default(), ..world.clone() };
         let mut path = Vec::new();
         for _ in 0..ROUNDS_MAX {
@@ -52,7 +52,7 @@ impl System {
     }
 }
 
-pub fn is_over(run: &Run) -> bool {
+pub(crate) fn is_over(run: &Run) -> bool {
     run.state.status().is_terminal()
 }
 

@@ -13,7 +13,7 @@ use crate::world::World;
 
 /// What is to be done to a run, by the verbs of `lifecycle`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Deed {
+pub(crate) enum Deed {
     Claim(&'static str),
     TakeOver(&'static str),
     HandOff(Claim),
@@ -29,7 +29,7 @@ pub enum Deed {
 
 /// A transaction between its load and its write.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Transaction {
+pub(crate) struct Transaction {
     pub run: usize,
     pub deed: Deed,
     pub loaded: Arc<Run>,
@@ -41,7 +41,7 @@ pub struct Transaction {
 
 /// What the winner of a write has got by it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Grant {
+pub(crate) enum Grant {
     Nothing,
     Claim(Claim),
     Lease(Lease),
@@ -53,7 +53,7 @@ pub enum Grant {
 
 impl System {
     /// Loads a run and asks what becomes of it; a refusal ends the transaction.
-    pub fn load(&self, world: &World, run: usize, deed: Deed) -> Result<Transaction, Refusal> {
+    pub(crate) fn load(&self, world: &World, run: usize, deed: Deed) -> Result<Transaction, Refusal> {
         let loaded = Arc::clone(&world.rows[run].run);
         let takes_slot = matches!(deed, Deed::Claim(_)) && !loaded.state.status().holds_slot();
         let counted = takes_slot.then_some(world.slots);
@@ -62,7 +62,7 @@ impl System {
     }
 
     /// Writes what was asked for, with its events and its slot, if nobody wrote in between; none says that the writer has lost.
-    pub fn write(&self, world: &mut World, transaction: &Transaction) -> Option<Grant> {
+    pub(crate) fn write(&self, world: &mut World, transaction: &Transaction) -> Option<Grant> {
         let (change, grant) = self.answer(transaction).ok()?;
         let is_queue_as_counted = transaction.counted.is_none_or(|counted| counted == world.slots);
         if !is_queue_as_counted && self.defect != Some(Defect::QueueNotLocked) {

@@ -10,12 +10,12 @@ use trueup_lifecycle::{Claim, Epoch, Folded, Lease, Report, Run, Status};
 use crate::action::Said;
 use crate::store::Transaction;
 
-pub const EXECUTORS: [&str; 2] = ["executor-1", "executor-2"];
-pub const WORKERS: [&str; 2] = ["worker-1", "worker-2"];
+pub(crate) const EXECUTORS: [&str; 2] = ["executor-1", "executor-2"];
+pub(crate) const WORKERS: [&str; 2] = ["worker-1", "worker-2"];
 
 /// Everything there is at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct World {
+pub(crate) struct World {
     /// The store's clock; nobody decides by another.
     pub now_ms: i64,
     /// The runs, in the order they were triggered.
@@ -34,7 +34,7 @@ pub struct World {
 
 /// A run as the store remembers it, with its log.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Row {
+pub(crate) struct Row {
     pub run: Arc<Run>,
     pub log: Log,
 }
@@ -43,7 +43,7 @@ pub struct Row {
 ///
 /// Folding event by event is what `fold` does, so that the log itself need not be a part of the state.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Log {
+pub(crate) struct Log {
     pub folded: Folded,
     pub finalised: u8,
     pub cancelled: u8,
@@ -53,7 +53,7 @@ pub struct Log {
 }
 
 impl Log {
-    pub fn new(events: &[Payload]) -> Self {
+    pub(crate) fn new(events: &[Payload]) -> Self {
         let folded = trueup_lifecycle::fold([]);
         let mut log = Self {
             folded,
@@ -67,7 +67,7 @@ impl Log {
         log
     }
 
-    pub fn append(&mut self, events: &[Payload]) {
+    pub(crate) fn append(&mut self, events: &[Payload]) {
         for event in events {
             self.folded.apply(event);
             match event {
@@ -95,7 +95,7 @@ impl Hash for Log {
 
 /// What an executor is about.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Executor {
+pub(crate) enum Executor {
     Idle,
     /// It has loaded a run and is about to write it.
     Writes(Transaction),
@@ -108,14 +108,14 @@ pub enum Executor {
 }
 
 impl Executor {
-    pub fn has_loaded(&self, run: usize) -> bool {
+    pub(crate) fn has_loaded(&self, run: usize) -> bool {
         matches!(self, Self::Writes(transaction) if transaction.run == run)
     }
 }
 
 /// What a worker is about.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Worker {
+pub(crate) enum Worker {
     Idle,
     /// It has loaded a run and is about to write it.
     Writes(Transaction),
@@ -130,7 +130,7 @@ pub enum Worker {
 
 /// Somebody who writes to the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Actor {
+pub(crate) enum Actor {
     Executor(usize),
     Worker(usize),
     Person,
@@ -138,33 +138,33 @@ pub enum Actor {
 
 /// What the engine knows, and what is on its way to it, in no order.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
-pub struct Engine {
+pub(crate) struct Engine {
     pub knows: BTreeSet<EngineId>,
     pub mail: BTreeSet<Message>,
 }
 
 impl Engine {
-    pub fn knows_run(&self, run: usize) -> bool {
+    pub(crate) fn knows_run(&self, run: usize) -> bool {
         self.knows.iter().any(|id| id.run == run)
     }
 }
 
 /// The name that the engine knows a run by: of the run alone, unless that is what is broken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct EngineId {
+pub(crate) struct EngineId {
     pub run: usize,
     pub salt: Option<Epoch>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Message {
+pub(crate) enum Message {
     Submit(EngineId),
     Withdraw(EngineId),
 }
 
 /// What may still happen; it bounds the search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct Left {
+pub(crate) struct Left {
     /// Crashes, lost and repeated messages, lost answers, and runs that the engine forgets.
     pub faults: u8,
     pub cancels: u8,

@@ -9,12 +9,12 @@ use trueup_lifecycle::{
 };
 use uuid::Uuid;
 
-pub const SETTINGS: Settings =
+pub(crate) const SETTINGS: Settings =
     Settings { lease_ms: 3, reconcile_grace_ms: 2, max_submit_attempts: 4, submit_backoff_ms: 1 };
 
 /// One thing that somebody tries; a grant is the newest, or one that was newest so many grants ago.
 #[derive(Debug, Clone)]
-pub enum Try {
+pub(crate) enum Try {
     /// What the run waits for, by its owner; a worker reports this.
     Next(Report),
     Claim,
@@ -43,19 +43,19 @@ pub enum Try {
 
 /// A life: every run that it was, and every change that was committed.
 #[derive(Debug)]
-pub struct Life {
+pub(crate) struct Life {
     pub run: Run,
     pub changes: Vec<Change>,
 }
 
 impl Life {
-    pub fn history(&self) -> Vec<Payload> {
+    pub(crate) fn history(&self) -> Vec<Payload> {
         self.changes.iter().flat_map(|change| change.events.clone()).collect()
     }
 }
 
 /// Lives one life: each try is committed if the run allows it.
-pub fn live(policy: Policy, tries: &[Try]) -> Life {
+pub(crate) fn live(policy: Policy, tries: &[Try]) -> Life {
     let ids = Ids { run_id: RunId::Number(1), job_id: JobId(Uuid::nil()), tenant_id: TenantId(Uuid::nil()) };
     let request = Request { mode: Mode::Immediate, by: "ann".to_owned(), queue: "default".to_owned() };
     let requested = Run::request(ids, policy, &request);
@@ -126,11 +126,11 @@ fn ago<T>(grants: &[T], grants_ago: usize) -> Option<&T> {
     grants.len().checked_sub(grants_ago + 1).map(|at| &grants[at])
 }
 
-pub fn policies() -> impl Strategy<Value = Policy> {
+pub(crate) fn policies() -> impl Strategy<Value = Policy> {
     (1_i64..40, 0_u32..3).prop_map(|(deadline_ms, retries)| Policy { deadline_ms, retries })
 }
 
-pub fn errors() -> impl Strategy<Value = RunError> {
+pub(crate) fn errors() -> impl Strategy<Value = RunError> {
     prop_oneof![
         prop::sample::select(Reason::ALL.to_vec()).prop_map(|reason| RunError::new(reason, reason.name())),
         prop::sample::select(ErrorCode::ALL.to_vec()).prop_map(|code| RunError::of_code(code, "signal 9")),
@@ -146,7 +146,7 @@ fn reports() -> impl Strategy<Value = Report> {
 }
 
 /// Lives that get somewhere: what comes next is tried more often than the rest.
-pub fn lives() -> impl Strategy<Value = Life> {
+pub(crate) fn lives() -> impl Strategy<Value = Life> {
     let grants_ago = || prop_oneof![2 => Just(0_usize), 2 => 1_usize..3];
     let attempt = prop_oneof![
         12 => reports().prop_map(Try::Next),

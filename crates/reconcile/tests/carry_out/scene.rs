@@ -19,7 +19,7 @@ const NEVER: Duration = Duration::from_hours(1);
 const REQUESTED_AT_MS: i64 = 1_768_478_400_000;
 
 /// The folder, gone with the test.
-pub struct Scene {
+pub(crate) struct Scene {
     folder: TempDir,
     pub tick: Duration,
     /// What `${env:…}` stands for.
@@ -27,7 +27,7 @@ pub struct Scene {
 }
 
 impl Scene {
-    pub fn new(files: &[(&str, &str)]) -> Self {
+    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         for name in ["run", "tmp"] {
             fs::create_dir(folder.path().join(name)).unwrap();
@@ -40,24 +40,28 @@ impl Scene {
         Self { folder, tick: NEVER, variables: BTreeMap::new() }
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
     /// The job as it stands in this folder.
-    pub fn job(&self, text: &str) -> Job {
+    pub(crate) fn job(&self, text: &str) -> Job {
         let job = Job::parse(text.as_bytes(), None).unwrap_or_else(|faults| panic!("{faults}\n{text}"));
         job.anchored_at(self.folder.path()).unwrap()
     }
 
     /// Carries a job out with some parameters, and says what was told.
-    pub fn carry_out(&self, job: &str, params: &[(&str, &str)]) -> (Vec<Payload>, Result<Carried, Stopped>) {
+    pub(crate) fn carry_out(
+        &self,
+        job: &str,
+        params: &[(&str, &str)],
+    ) -> (Vec<Payload>, Result<Carried, Stopped>) {
         let mut told = Vec::new();
         let outcome = self.watch(job, params, &mut |payload, _| told.push(payload));
         (told, outcome)
     }
 
-    pub fn watch(
+    pub(crate) fn watch(
         &self,
         job: &str,
         params: &[(&str, &str)],
@@ -89,7 +93,7 @@ impl Scene {
     }
 
     /// What is in one of its folders, sorted.
-    pub fn names_in(&self, folder: &str) -> Vec<String> {
+    pub(crate) fn names_in(&self, folder: &str) -> Vec<String> {
         let entries = fs::read_dir(self.path(folder)).unwrap();
         let mut names: Vec<String> =
             entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -98,7 +102,7 @@ impl Scene {
     }
 
     /// Each event and its payload, a line each, without the name of the folder.
-    pub fn shown(&self, told: &[Payload]) -> String {
+    pub(crate) fn shown(&self, told: &[Payload]) -> String {
         let line = |payload: &Payload| {
             format!("{} {}\n", payload.event_type(), serde_json::to_string(payload).unwrap())
         };
@@ -106,7 +110,7 @@ impl Scene {
     }
 
     /// Why a job has no verdict, without the name of the folder.
-    pub fn reason(&self, outcome: Result<Carried, Stopped>) -> String {
+    pub(crate) fn reason(&self, outcome: Result<Carried, Stopped>) -> String {
         outcome.expect_err("it has a verdict").to_string().replace(&shown(self.folder.path()), "…")
     }
 }

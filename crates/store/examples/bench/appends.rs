@@ -11,7 +11,7 @@ use crate::place::Bench;
 const BATCH: usize = 100;
 
 /// Takes turns, so that both meet the same noise, and prints the medians.
-pub async fn measure(bench: &Bench, short: bool) {
+pub(crate) async fn measure(bench: &Bench, short: bool) {
     let rounds = if short { 20 } else { 400 };
     let mut bare = Bare::open(&bench.place).await;
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
@@ -36,7 +36,7 @@ fn per_second(mut times: Vec<Duration>) -> f64 {
 }
 
 /// An event like those that a worker sends most.
-pub fn event(bench: &Bench) -> Event {
+pub(crate) fn event(bench: &Bench) -> Event {
     let event_id = bench.store.next_event_id();
     Event {
         event_id,

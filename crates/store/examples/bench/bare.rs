@@ -12,13 +12,13 @@ const COLUMNS: usize = 7;
 const TABLE: &str = "create table if not exists bare_events (event_id bigint primary key, tenant_id text not null, run_id text not null, \
     type text not null, source text not null, time text not null, data text not null)";
 
-pub enum Bare {
+pub(crate) enum Bare {
     Sqlite(rusqlite::Connection),
     Postgres(tokio_postgres::Client),
 }
 
 impl Bare {
-    pub async fn open(place: &Place) -> Self {
+    pub(crate) async fn open(place: &Place) -> Self {
         match place {
             Place::Sqlite(path) => {
                 // A file of its own: the store's has one writer.
@@ -36,7 +36,7 @@ impl Bare {
         }
     }
 
-    pub async fn insert(&mut self, events: &[Event]) {
+    pub(crate) async fn insert(&mut self, events: &[Event]) {
         let rows: Vec<_> = events.iter().map(row).collect();
         match self {
             Self::Sqlite(connection) => {

@@ -13,7 +13,7 @@ use crate::place::Bench;
 const FILL_SQLITE: &str = include_str!("fill_sqlite.sql");
 const FILL_POSTGRES: &str = include_str!("fill_postgres.sql");
 
-pub async fn measure(bench: &Bench, short: bool) {
+pub(crate) async fn measure(bench: &Bench, short: bool) {
     let (finished, waiting) = if short { (10_000, 1_000) } else { (1_000_000, 10_000) };
     fill(&bench.place, finished, waiting).await;
     println!("| with {finished} finished and {waiting} waiting runs | p50 | p99 |\n| --- | ---: | ---: |");

@@ -12,7 +12,7 @@ use trueup_store::{Place, Store};
 
 use crate::place::Bench;
 
-pub async fn measure(bench: &Bench, short: bool) {
+pub(crate) async fn measure(bench: &Bench, short: bool) {
     let lasting = Duration::from_secs(if short { 1 } else { 10 });
     println!("| lives in flight | lives a second |\n| ---: | ---: |");
     let mut rate = 0.0;

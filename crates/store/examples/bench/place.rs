@@ -10,9 +10,9 @@ use trueup_store::{JobDocument, NewRun, Options, Place, Role, Store};
 use trueup_testkit::Postgres;
 
 /// The job whose runs live.
-pub const JOB: &str = "revenue";
+pub(crate) const JOB: &str = "revenue";
 
-pub struct Bench {
+pub(crate) struct Bench {
     pub name: &'static str,
     pub store: Arc<Store>,
     pub tenant_id: TenantId,
@@ -22,7 +22,7 @@ pub struct Bench {
 }
 
 impl Bench {
-    pub async fn sqlite() -> Self {
+    pub(crate) async fn sqlite() -> Self {
         // Beside the build, which is on a disk; the system's folder for such files may be in memory.
         let program = std::env::current_exe().unwrap();
         let folder = tempfile::tempdir_in(program.parent().unwrap()).unwrap();
@@ -30,7 +30,7 @@ impl Bench {
         Self::open("SQLite", place, Box::new(folder)).await
     }
 
-    pub async fn postgres() -> Self {
+    pub(crate) async fn postgres() -> Self {
         let server = Postgres::start_durable().unwrap();
         let place = Place::Postgres(server.database().unwrap());
         Self::open("PostgreSQL", place, Box::new(server)).await
@@ -49,7 +49,7 @@ impl Bench {
         Self { name, store: Arc::new(store), tenant_id, place, _kept: kept }
     }
 
-    pub fn new_run(&self) -> NewRun {
+    pub(crate) fn new_run(&self) -> NewRun {
         NewRun {
             run_id: uuid::Uuid::now_v7(),
             tenant_id: self.tenant_id,
@@ -61,7 +61,7 @@ impl Bench {
     }
 
     /// Prints what the numbers depend on, as the database says it.
-    pub async fn print_settings(&self) {
+    pub(crate) async fn print_settings(&self) {
         for (name, value) in self.store.settings().await.unwrap() {
             println!("{name} = {value}  ");
         }
@@ -69,7 +69,7 @@ impl Bench {
     }
 
     /// Prints whether what the store is to reach was reached.
-    pub fn print_target(&self, target: &str, is_reached: bool) {
+    pub(crate) fn print_target(&self, target: &str, is_reached: bool) {
         println!("{}: {target} ({})\n", if is_reached { "ok" } else { "miss" }, self.name);
     }
 }

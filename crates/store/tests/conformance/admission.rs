@@ -7,7 +7,7 @@ use trueup_store::{RunFilter, StoreError};
 
 use crate::bench::{Bench, EXECUTOR, WORKER};
 
-pub async fn a_queue_lets_in_as_many_as_it_has_slots(bench: Bench) {
+pub(crate) async fn a_queue_lets_in_as_many_as_it_has_slots(bench: Bench) {
     bench.set_queue("narrow", Some(2), None).await;
     bench.save_job("narrow", "narrow", Policy::default()).await;
     let mut runs = Vec::new();
@@ -36,7 +36,7 @@ pub async fn a_queue_lets_in_as_many_as_it_has_slots(bench: Bench) {
     assert_eq!(next.iter().map(|claimed| claimed.record.id()).collect::<Vec<_>>(), [runs[3]]);
 }
 
-pub async fn a_full_waiting_line_refuses(bench: Bench) {
+pub(crate) async fn a_full_waiting_line_refuses(bench: Bench) {
     bench.set_queue("short", Some(1), Some(2)).await;
     bench.save_job("short", "short", Policy::default()).await;
     bench.trigger("short").await;
@@ -49,7 +49,7 @@ pub async fn a_full_waiting_line_refuses(bench: Bench) {
     assert_eq!(bench.log().await.len(), 6, "the refused one left nothing");
 }
 
-pub async fn executors_together_never_overfill_a_queue(bench: Bench) {
+pub(crate) async fn executors_together_never_overfill_a_queue(bench: Bench) {
     bench.set_queue("narrow", Some(3), None).await;
     bench.save_job("narrow", "narrow", Policy::default()).await;
     for _ in 0..20 {

@@ -17,7 +17,7 @@ fn progress(row_count: u64) -> (Time, Payload) {
     (Time::from_unix_us(START_MS * 1_000), progress.into())
 }
 
-pub async fn a_lost_lease_refuses_to_tell_and_to_hand_back(bench: Bench) {
+pub(crate) async fn a_lost_lease_refuses_to_tell_and_to_hand_back(bench: Bench) {
     bench.save_job("again", "default", Policy { retries: 1, ..Policy::default() }).await;
     let lost = bench.running("again").await;
     bench.advance(bench.settings.lease_ms);
@@ -43,7 +43,7 @@ pub async fn a_lost_lease_refuses_to_tell_and_to_hand_back(bench: Bench) {
     assert_eq!(bench.store.illegal_transitions(), 0);
 }
 
-pub async fn what_a_worker_tells_is_in_the_log_and_prolongs_its_lease(bench: Bench) {
+pub(crate) async fn what_a_worker_tells_is_in_the_log_and_prolongs_its_lease(bench: Bench) {
     let lease = bench.running("revenue").await;
     bench.advance(bench.settings.lease_ms - 1);
     assert_eq!(bench.store.tell(&lease, vec![progress(1), progress(2)]).await.unwrap(), None);
@@ -57,7 +57,7 @@ pub async fn what_a_worker_tells_is_in_the_log_and_prolongs_its_lease(bench: Ben
     assert_eq!((cancel.by.as_str(), cancel.reason.as_deref()), ("ann", Some("wrong day")));
 }
 
-pub async fn a_run_that_is_handed_back_is_the_next_workers(bench: Bench) {
+pub(crate) async fn a_run_that_is_handed_back_is_the_next_workers(bench: Bench) {
     let lease = bench.running("revenue").await;
     let record = bench.store.hand_back(lease.clone()).await.unwrap();
     assert_eq!(record.run.state.status(), Status::Scheduled);
@@ -70,7 +70,7 @@ pub async fn a_run_that_is_handed_back_is_the_next_workers(bench: Bench) {
     assert_eq!(record.run.state.status(), Status::Cancelled, "what was to end is not started again");
 }
 
-pub async fn an_engine_answers_for_a_silent_run(bench: Bench) {
+pub(crate) async fn an_engine_answers_for_a_silent_run(bench: Bench) {
     let lease = bench.running("revenue").await;
     let alive = bench.store.answer(lease.run_id(), "sweep", matched()).await.unwrap();
     assert_eq!(alive.run.state.status(), Status::Running, "its worker speaks for it");
@@ -93,7 +93,7 @@ pub async fn an_engine_answers_for_a_silent_run(bench: Bench) {
     assert_eq!(bench.store.illegal_transitions(), 0, "another executor may be faster");
 }
 
-pub async fn one_run_is_claimed_when_its_turn_has_come(bench: Bench) {
+pub(crate) async fn one_run_is_claimed_when_its_turn_has_come(bench: Bench) {
     bench.set_queue("narrow", Some(2), None).await;
     bench.save_job("narrow", "narrow", Policy::default()).await;
     let mut runs = Vec::new();
@@ -116,7 +116,7 @@ pub async fn one_run_is_claimed_when_its_turn_has_come(bench: Bench) {
     assert_eq!(bench.store.claim_run(unlimited, EXECUTOR).await.unwrap().unwrap().record.id(), unlimited);
 }
 
-pub async fn one_run_is_taken_and_no_other(bench: Bench) {
+pub(crate) async fn one_run_is_taken_and_no_other(bench: Bench) {
     let (first, second) = (bench.scheduled("revenue").await, bench.scheduled("revenue").await);
     let taken = bench.store.take_run(second, WORKER).await.unwrap().unwrap();
     assert_eq!(taken.record.id(), second);

@@ -6,7 +6,7 @@ use trueup_store::{Audit, Entry};
 
 use crate::bench::{Bench, START_MS};
 
-pub async fn every_change_is_in_the_audit_log(bench: Bench) {
+pub(crate) async fn every_change_is_in_the_audit_log(bench: Bench) {
     bench.log().await;
     let before = bench.store.verify_audit(None).await.unwrap();
     let lease = bench.running("revenue").await;
@@ -21,7 +21,7 @@ pub async fn every_change_is_in_the_audit_log(bench: Bench) {
     assert_ne!(after.head, before.head);
 }
 
-pub async fn the_audit_log_can_be_read(bench: Bench) {
+pub(crate) async fn the_audit_log_can_be_read(bench: Bench) {
     let run_id = bench.trigger("revenue").await;
     let other = bench.store.tenant("globex").await.unwrap();
     bench.store.set_queue(other, "night", Limits::default(), "bob").await.unwrap();

@@ -12,14 +12,14 @@ use trueup_lifecycle::{Lease, Limits, Policy, Settings, Status};
 use trueup_store::{Claimed, Clock, JobDocument, NewRun, Options, Place, Record, Role, Store, Taken};
 
 /// When the tests begin.
-pub const START_MS: i64 = 1_790_000_000_000;
+pub(crate) const START_MS: i64 = 1_790_000_000_000;
 /// The name of the executor, where one is enough.
-pub const EXECUTOR: &str = "executor-1";
+pub(crate) const EXECUTOR: &str = "executor-1";
 /// The name of the worker, where one is enough.
-pub const WORKER: &str = "worker-1";
+pub(crate) const WORKER: &str = "worker-1";
 
 /// A fresh store with a tenant and a job.
-pub struct Bench {
+pub(crate) struct Bench {
     pub store: Arc<Store>,
     pub tenant_id: TenantId,
     pub settings: Settings,
@@ -29,18 +29,18 @@ pub struct Bench {
 }
 
 impl Bench {
-    pub async fn sqlite() -> Self {
+    pub(crate) async fn sqlite() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let place = Place::Sqlite(folder.path().join("store.db"));
         Self::open(place, Some(folder)).await
     }
 
-    pub async fn postgres() -> Self {
+    pub(crate) async fn postgres() -> Self {
         Self::open(Place::Postgres(trueup_testkit::Postgres::shared().database().unwrap()), None).await
     }
 
     /// Another fresh store of the same kind.
-    pub async fn another(&self) -> Self {
+    pub(crate) async fn another(&self) -> Self {
         if self.folder.is_some() { Self::sqlite().await } else { Self::postgres().await }
     }
 
@@ -55,7 +55,7 @@ impl Bench {
         bench
     }
 
-    pub async fn save_job(&self, name: &str, queue: &str, policy: Policy) {
+    pub(crate) async fn save_job(&self, name: &str, queue: &str, policy: Policy) {
         let document = JobDocument {
             name: name.to_owned(),
             document: json!({ "name": name }),
@@ -65,16 +65,16 @@ impl Bench {
         self.store.save_job(self.tenant_id, document, "ann").await.unwrap();
     }
 
-    pub async fn set_queue(&self, name: &str, max_running: Option<u32>, max_waiting: Option<u32>) {
+    pub(crate) async fn set_queue(&self, name: &str, max_running: Option<u32>, max_waiting: Option<u32>) {
         self.store.set_queue(self.tenant_id, name, Limits { max_running, max_waiting }, "ann").await.unwrap();
     }
 
     /// Lets time pass.
-    pub fn advance(&self, by_ms: i64) {
+    pub(crate) fn advance(&self, by_ms: i64) {
         self.now_ms.fetch_add(by_ms, Ordering::SeqCst);
     }
 
-    pub fn new_run(&self, job: &str) -> NewRun {
+    pub(crate) fn new_run(&self, job: &str) -> NewRun {
         NewRun {
             run_id: uuid::Uuid::now_v7(),
             tenant_id: self.tenant_id,
@@ -85,19 +85,19 @@ impl Bench {
         }
     }
 
-    pub async fn trigger(&self, job: &str) -> RunId {
+    pub(crate) async fn trigger(&self, job: &str) -> RunId {
         self.store.trigger(self.new_run(job)).await.unwrap()
     }
 
     /// The one run that can be claimed.
-    pub async fn claim(&self) -> Claimed {
+    pub(crate) async fn claim(&self) -> Claimed {
         let mut claimed = self.store.claim_for_scheduling(EXECUTOR, 10).await.unwrap();
         assert_eq!(claimed.len(), 1);
         claimed.remove(0)
     }
 
     /// Asks for a run and hands it off.
-    pub async fn scheduled(&self, job: &str) -> RunId {
+    pub(crate) async fn scheduled(&self, job: &str) -> RunId {
         let run_id = self.trigger(job).await;
         let claimed = self.claim().await;
         assert_eq!(claimed.record.id(), run_id);
@@ -106,7 +106,7 @@ impl Bench {
     }
 
     /// Asks for a run and lets a worker take it.
-    pub async fn running(&self, job: &str) -> Lease {
+    pub(crate) async fn running(&self, job: &str) -> Lease {
         let run_id = self.scheduled(job).await;
         let taken = self.take().await;
         assert_eq!(taken.record.id(), run_id);
@@ -114,24 +114,24 @@ impl Bench {
     }
 
     /// The one run that can be taken.
-    pub async fn take(&self) -> Taken {
+    pub(crate) async fn take(&self) -> Taken {
         let mut taken = self.store.take(WORKER, 10).await.unwrap();
         assert_eq!(taken.len(), 1);
         taken.remove(0)
     }
 
-    pub async fn record(&self, run_id: RunId) -> Record {
+    pub(crate) async fn record(&self, run_id: RunId) -> Record {
         self.store.run(self.tenant_id, run_id).await.unwrap().unwrap()
     }
 
-    pub async fn status(&self, run_id: RunId) -> Status {
+    pub(crate) async fn status(&self, run_id: RunId) -> Status {
         self.record(run_id).await.run.state.status()
     }
 
     /// The log from its start, all that was committed so far.
     ///
     /// Events are numbered in the order in which they became visible, so an event that is appended now comes after all of them.
-    pub async fn log(&self) -> Vec<Event> {
+    pub(crate) async fn log(&self) -> Vec<Event> {
         let last = self.foreign_event(self.store.next_event_id());
         self.store.append_events(vec![last.clone()]).await.unwrap();
         let mut changes = self.store.changes();
@@ -148,7 +148,7 @@ impl Bench {
     }
 
     /// An event that something else made, about an execution of its own.
-    pub fn foreign_event(&self, event_id: EventId) -> Event {
+    pub(crate) fn foreign_event(&self, event_id: EventId) -> Event {
         Event {
             event_id,
             position: None,
@@ -168,6 +168,6 @@ impl Bench {
 }
 
 /// What events are called, in their order.
-pub fn names(events: &[Event]) -> Vec<&str> {
+pub(crate) fn names(events: &[Event]) -> Vec<&str> {
     events.iter().map(|event| event.name.as_str()).collect()
 }

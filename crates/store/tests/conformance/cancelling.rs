@@ -10,7 +10,7 @@ use crate::bench::Bench;
 
 const MATCHED: Report = Report::Ended(Outcome::Result(Verdict::Matched));
 
-pub async fn the_cancel_table_holds(bench: Bench) {
+pub(crate) async fn the_cancel_table_holds(bench: Bench) {
     let cancel =
         async |run_id| bench.store.request_cancel(bench.tenant_id, run_id, "ann", Some("wrong month")).await;
 
@@ -60,7 +60,7 @@ pub async fn the_cancel_table_holds(bench: Bench) {
     assert_eq!(bench.status(silent.run_id()).await, Status::Cancelled);
 }
 
-pub async fn a_cancel_races_a_finish(bench: Bench) {
+pub(crate) async fn a_cancel_races_a_finish(bench: Bench) {
     for _ in 0..10 {
         let lease = bench.running("revenue").await;
         let (run_id, tenant_id) = (lease.run_id(), bench.tenant_id);
@@ -77,7 +77,7 @@ pub async fn a_cancel_races_a_finish(bench: Bench) {
     }
 }
 
-pub async fn another_tenants_run_does_not_exist(bench: Bench) {
+pub(crate) async fn another_tenants_run_does_not_exist(bench: Bench) {
     let run_id = bench.trigger("revenue").await;
     let other = bench.store.tenant("globex").await.unwrap();
     let error = bench.store.request_cancel(other, run_id, "eve", None).await.unwrap_err();

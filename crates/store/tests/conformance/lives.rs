@@ -20,7 +20,7 @@ fn matched() -> Report {
     Report::Ended(Outcome::Result(Verdict::Matched))
 }
 
-pub async fn a_run_lives_from_trigger_to_finalised(bench: Bench) {
+pub(crate) async fn a_run_lives_from_trigger_to_finalised(bench: Bench) {
     let run_id = bench.trigger("revenue").await;
     let record = bench.record(run_id).await;
     assert_eq!(record.run.state, State::Requested);
@@ -62,7 +62,7 @@ pub async fn a_run_lives_from_trigger_to_finalised(bench: Bench) {
     assert_eq!(events[6].causation_id, Some(events[5].event_id));
 }
 
-pub async fn every_outcome_ends_in_its_state(bench: Bench) {
+pub(crate) async fn every_outcome_ends_in_its_state(bench: Bench) {
     let table = [
         (matched(), Status::Completed),
         (Report::Ended(Outcome::Result(Verdict::Unmatched)), Status::Completed),
@@ -86,7 +86,7 @@ pub async fn every_outcome_ends_in_its_state(bench: Bench) {
     }
 }
 
-pub async fn an_attempt_that_died_is_retried_if_the_job_says_so(bench: Bench) {
+pub(crate) async fn an_attempt_that_died_is_retried_if_the_job_says_so(bench: Bench) {
     bench.save_job("retried", "default", Policy { retries: 1, ..Policy::default() }).await;
     let first = bench.running("retried").await;
     let run_id = first.run_id();
@@ -103,7 +103,7 @@ pub async fn an_attempt_that_died_is_retried_if_the_job_says_so(bench: Bench) {
     assert_eq!(bench.status(run_id).await, Status::Failed);
 }
 
-pub async fn a_late_outcome_is_kept_beside_the_first(bench: Bench) {
+pub(crate) async fn a_late_outcome_is_kept_beside_the_first(bench: Bench) {
     let lease = bench.running("revenue").await;
     let run_id = lease.run_id();
     bench.advance(bench.settings.lease_ms);
@@ -123,14 +123,14 @@ pub async fn a_late_outcome_is_kept_beside_the_first(bench: Bench) {
     );
 }
 
-pub async fn an_unknown_job_starts_nothing(bench: Bench) {
+pub(crate) async fn an_unknown_job_starts_nothing(bench: Bench) {
     let error = bench.store.trigger(bench.new_run("revenues")).await.unwrap_err();
     assert!(matches!(&error, StoreError::NoSuchJob { name } if name == "revenues"), "{error}");
     assert_eq!(bench.store.claim_for_scheduling(EXECUTOR, 10).await.unwrap(), []);
     assert_eq!(bench.log().await, []);
 }
 
-pub async fn a_run_that_is_asked_for_again_is_the_same(bench: Bench) {
+pub(crate) async fn a_run_that_is_asked_for_again_is_the_same(bench: Bench) {
     let new = bench.new_run("revenue");
     let run_id = bench.store.trigger(new.clone()).await.unwrap();
     assert_eq!(bench.store.trigger(new.clone()).await.unwrap(), run_id);
@@ -149,7 +149,7 @@ pub async fn a_run_that_is_asked_for_again_is_the_same(bench: Bench) {
     }
 }
 
-pub async fn many_executors_claim_each_run_once(bench: Bench) {
+pub(crate) async fn many_executors_claim_each_run_once(bench: Bench) {
     let mut triggered = BTreeSet::new();
     for _ in 0..60 {
         triggered.insert(bench.trigger("revenue").await);
@@ -192,7 +192,7 @@ pub async fn many_executors_claim_each_run_once(bench: Bench) {
     assert!(numbers.is_sorted() && numbers.len() == 60, "first in, first out: {numbers:?}");
 }
 
-pub async fn a_run_keeps_the_revision_it_started_with(bench: Bench) {
+pub(crate) async fn a_run_keeps_the_revision_it_started_with(bench: Bench) {
     let run_id = bench.trigger("revenue").await;
     bench.save_job("revenue", "default", Policy { retries: 3, deadline_ms: 5 }).await;
     bench.save_job("revenue", "default", Policy { retries: 3, deadline_ms: 5 }).await;
@@ -204,7 +204,7 @@ pub async fn a_run_keeps_the_revision_it_started_with(bench: Bench) {
     assert_eq!((job.revision, job.id), (2, after.run.ids.job_id));
 }
 
-pub async fn runs_are_listed_latest_first_by_page(bench: Bench) {
+pub(crate) async fn runs_are_listed_latest_first_by_page(bench: Bench) {
     let mut triggered = Vec::new();
     for _ in 0..5 {
         triggered.push(bench.trigger("revenue").await);
@@ -229,7 +229,7 @@ pub async fn runs_are_listed_latest_first_by_page(bench: Bench) {
     assert_eq!(bench.store.runs(&only(vec![Status::Failed])).await.unwrap(), []);
 }
 
-pub async fn runs_are_found_by_a_range_of_ids(bench: Bench) {
+pub(crate) async fn runs_are_found_by_a_range_of_ids(bench: Bench) {
     let mut triggered = Vec::new();
     for _ in 0..3 {
         let RunId::Uuid(id) = bench.trigger("revenue").await else { panic!("our runs have UUIDs") };

@@ -9,7 +9,7 @@ use trueup_store::{NewRun, StoreError};
 
 use crate::bench::Bench;
 
-pub async fn positions_are_gapless_and_in_order(bench: Bench) {
+pub(crate) async fn positions_are_gapless_and_in_order(bench: Bench) {
     let writers: Vec<_> = (0..8)
         .map(|_| {
             let (store, new) = (Arc::clone(&bench.store), bench.new_run("revenue"));
@@ -35,7 +35,7 @@ pub async fn positions_are_gapless_and_in_order(bench: Bench) {
     assert_eq!(page, events[100..107]);
 }
 
-pub async fn a_repeated_event_adds_nothing(bench: Bench) {
+pub(crate) async fn a_repeated_event_adds_nothing(bench: Bench) {
     let event = bench.foreign_event(bench.store.next_event_id());
     bench.store.append_events(vec![event.clone()]).await.unwrap();
     bench.store.append_events(vec![event.clone(), event.clone()]).await.unwrap();
@@ -58,7 +58,7 @@ pub async fn a_repeated_event_adds_nothing(bench: Bench) {
     }
 }
 
-pub async fn only_a_change_tells_of_a_change(bench: Bench) {
+pub(crate) async fn only_a_change_tells_of_a_change(bench: Bench) {
     let run_id = bench.trigger("revenue").await;
     for name in ["run.finalised", "run.cancelled", "run.cancel_requested", "execution.completed"] {
         let event = bench.foreign_event(bench.store.next_event_id());
@@ -69,7 +69,7 @@ pub async fn only_a_change_tells_of_a_change(bench: Bench) {
     assert_eq!(bench.log().await.len(), 2);
 }
 
-pub async fn a_batch_is_all_or_nothing(bench: Bench) {
+pub(crate) async fn a_batch_is_all_or_nothing(bench: Bench) {
     let first = bench.foreign_event(bench.store.next_event_id());
     bench.store.append_events(vec![first.clone()]).await.unwrap();
     let batch = vec![
@@ -83,7 +83,7 @@ pub async fn a_batch_is_all_or_nothing(bench: Bench) {
     assert_eq!(bench.store.events_of(first.run_id, 0, 10).await.unwrap().len(), 2);
 }
 
-pub async fn a_reader_is_woken(bench: Bench) {
+pub(crate) async fn a_reader_is_woken(bench: Bench) {
     let store = Arc::clone(&bench.store);
     let reader = tokio::spawn(async move {
         let mut changes = store.changes();

@@ -93,7 +93,7 @@ struct Pair<'a> {
     leases: Vec<(Lease, Lease)>,
 }
 
-pub async fn random_verbs_agree_with_the_reference(bench: Bench) {
+pub(crate) async fn random_verbs_agree_with_the_reference(bench: Bench) {
     let mut runner = TestRunner::deterministic();
     let queues = || {
         let queue = |name, max_running, max_waiting, retries| Queue {

@@ -12,20 +12,20 @@ use trueup_lifecycle::{
 use uuid::Uuid;
 
 /// A queue and a job of the same name.
-pub struct Queue {
+pub(crate) struct Queue {
     pub name: &'static str,
     pub limits: Limits,
     pub policy: Policy,
 }
 
 /// A run, and what sweeps and queues need to know of it.
-pub struct Entry {
+pub(crate) struct Entry {
     pub run: Run,
     queue: usize,
     checked_at_ms: i64,
 }
 
-pub struct Reference {
+pub(crate) struct Reference {
     pub queues: Vec<Queue>,
     pub entries: Vec<Entry>,
     /// Of which run, by its place in the list, and what was told.
@@ -38,7 +38,7 @@ pub struct Reference {
 
 impl Reference {
     /// The place of a run that a claim or lease is for.
-    pub fn place(run_id: RunId) -> usize {
+    pub(crate) fn place(run_id: RunId) -> usize {
         match run_id {
             RunId::Number(number) => usize::try_from(number).unwrap(),
             RunId::Uuid(_) => unreachable!("runs are numbered here"),
@@ -67,7 +67,7 @@ impl Reference {
         run.state == State::Requested
     }
 
-    pub fn trigger(&mut self, queue: usize) -> bool {
+    pub(crate) fn trigger(&mut self, queue: usize) -> bool {
         let Queue { name, limits, policy } = &self.queues[queue];
         if limits.admit(self.count(queue, Self::waits)).is_err() {
             return false;
@@ -81,7 +81,7 @@ impl Reference {
         true
     }
 
-    pub fn claim(&mut self, executor: &str, limit: u32) -> Vec<Claim> {
+    pub(crate) fn claim(&mut self, executor: &str, limit: u32) -> Vec<Claim> {
         let now_ms = self.now_ms;
         let mut places = self.search(limit, |state| {
             matches!(state, State::Scheduling(Scheduling { hold: Hold::BackingOff { until_ms }, .. }) if *until_ms <= now_ms)
@@ -112,7 +112,7 @@ impl Reference {
     }
 
     /// Claims one run: if it waits, only when there is room for it and all that wait before it.
-    pub fn claim_run(&mut self, place: usize, executor: &str) -> Option<Claim> {
+    pub(crate) fn claim_run(&mut self, place: usize, executor: &str) -> Option<Claim> {
         let Entry { run, queue, .. } = &self.entries[place];
         if Self::waits(run) {
             let holding = self.count(*queue, |run| run.state.status().holds_slot());
@@ -129,26 +129,26 @@ impl Reference {
         Some(claim)
     }
 
-    pub fn take_run(&mut self, place: usize, worker: &str) -> Option<Lease> {
+    pub(crate) fn take_run(&mut self, place: usize, worker: &str) -> Option<Lease> {
         let (change, lease) = self.entries[place].run.take(worker, self.now_ms, &self.settings).ok()?;
         self.apply(place, change);
         Some(lease)
     }
 
-    pub fn tell(&mut self, lease: &Lease, told: Payload) -> Result<(), Refusal> {
+    pub(crate) fn tell(&mut self, lease: &Lease, told: Payload) -> Result<(), Refusal> {
         self.heartbeat(lease)?;
         self.log.push((Self::place(lease.run_id()), told));
         Ok(())
     }
 
-    pub fn hand_back(&mut self, lease: &Lease) -> Result<(), Refusal> {
+    pub(crate) fn hand_back(&mut self, lease: &Lease) -> Result<(), Refusal> {
         let place = Self::place(lease.run_id());
         let change = self.entries[place].run.hand_back(lease, self.now_ms, &self.settings)?;
         self.apply(place, change);
         Ok(())
     }
 
-    pub fn answer(&mut self, place: usize, report: &Report) -> Result<(), Refusal> {
+    pub(crate) fn answer(&mut self, place: usize, report: &Report) -> Result<(), Refusal> {
         match self.entries[place].run.answer(report, self.now_ms, &self.settings) {
             Ok(change) => self.apply(place, change),
             // Its end, or a sign of life, came first.
@@ -159,7 +159,7 @@ impl Reference {
     }
 
     /// Forgets a run that has ended, with what was told of it; says whether it had.
-    pub fn forget(&mut self, place: usize) -> bool {
+    pub(crate) fn forget(&mut self, place: usize) -> bool {
         let is_over = self.entries[place].run.state.status().is_terminal();
         if is_over {
             self.log.retain(|(told_of, _)| *told_of != place);
@@ -168,21 +168,21 @@ impl Reference {
         is_over
     }
 
-    pub fn hand_off(&mut self, claim: &Claim) -> Result<(), Refusal> {
+    pub(crate) fn hand_off(&mut self, claim: &Claim) -> Result<(), Refusal> {
         let place = Self::place(claim.run_id());
         let change = self.entries[place].run.hand_off(claim, self.now_ms, &self.settings)?;
         self.apply(place, change);
         Ok(())
     }
 
-    pub fn submit_failed(&mut self, claim: &Claim, error: &RunError) -> Result<(), Refusal> {
+    pub(crate) fn submit_failed(&mut self, claim: &Claim, error: &RunError) -> Result<(), Refusal> {
         let place = Self::place(claim.run_id());
         let change = self.entries[place].run.submit_failed(claim, error, self.now_ms, &self.settings)?;
         self.apply(place, change);
         Ok(())
     }
 
-    pub fn take(&mut self, worker: &str, limit: u32) -> Vec<Lease> {
+    pub(crate) fn take(&mut self, worker: &str, limit: u32) -> Vec<Lease> {
         let places = (0..self.entries.len())
             .filter(|place| {
                 let state = &self.entries[*place].run.state;
@@ -198,7 +198,7 @@ impl Reference {
         leases
     }
 
-    pub fn heartbeat(&mut self, lease: &Lease) -> Result<(), Refusal> {
+    pub(crate) fn heartbeat(&mut self, lease: &Lease) -> Result<(), Refusal> {
         let place = Self::place(lease.run_id());
         let change = self.entries[place].run.heartbeat(lease, self.now_ms, &self.settings)?;
         self.apply(place, change);
@@ -206,7 +206,7 @@ impl Reference {
     }
 
     /// Whether the report counted; it does not when the run had ended.
-    pub fn finish(&mut self, lease: &Lease, report: &Report) -> Result<bool, Refusal> {
+    pub(crate) fn finish(&mut self, lease: &Lease, report: &Report) -> Result<bool, Refusal> {
         let place = Self::place(lease.run_id());
         let was_over = self.entries[place].run.state.status().is_terminal();
         match self.entries[place].run.report(lease, report, self.now_ms, &self.settings) {
@@ -217,14 +217,14 @@ impl Reference {
         Ok(!was_over)
     }
 
-    pub fn cancel(&mut self, place: usize) -> Result<(), Refusal> {
+    pub(crate) fn cancel(&mut self, place: usize) -> Result<(), Refusal> {
         let cancel = Cancel { by: "ann".to_owned(), at_ms: self.now_ms, reason: None };
         let (change, _) = self.entries[place].run.cancel(&cancel, &self.settings)?;
         self.apply(place, change);
         Ok(())
     }
 
-    pub fn sweep_stale_claims(&mut self, executor: &str, own: bool, limit: u32) -> Vec<Claim> {
+    pub(crate) fn sweep_stale_claims(&mut self, executor: &str, own: bool, limit: u32) -> Vec<Claim> {
         let now_ms = self.now_ms;
         let places = self.search(limit, |state| match state {
             State::Scheduling(Scheduling {
@@ -249,7 +249,7 @@ impl Reference {
         places
     }
 
-    pub fn sweep_hand_offs(&mut self, limit: u32) -> Vec<usize> {
+    pub(crate) fn sweep_hand_offs(&mut self, limit: u32) -> Vec<usize> {
         let before_ms = self.now_ms - self.settings.reconcile_grace_ms;
         let places = self.search(
             limit,
@@ -258,13 +258,13 @@ impl Reference {
         self.look_at(places)
     }
 
-    pub fn take_over(&mut self, place: usize, executor: &str) -> Result<Option<Claim>, Refusal> {
+    pub(crate) fn take_over(&mut self, place: usize, executor: &str) -> Result<Option<Claim>, Refusal> {
         let (change, claim) = self.entries[place].run.take_over(executor, self.now_ms, &self.settings)?;
         self.apply(place, change);
         Ok(claim)
     }
 
-    pub fn sweep_leases(&mut self, limit: u32) -> Vec<usize> {
+    pub(crate) fn sweep_leases(&mut self, limit: u32) -> Vec<usize> {
         let now_ms = self.now_ms;
         let is_claimed =
             |state: &State| matches!(state, State::Scheduling(Scheduling { hold: Hold::Claimed { .. }, .. }));
@@ -276,7 +276,7 @@ impl Reference {
         self.look_at(places)
     }
 
-    pub fn expire(&mut self, place: usize) {
+    pub(crate) fn expire(&mut self, place: usize) {
         // A run that has ended, or whose worker is heard of, is left alone.
         if let Ok(change) = self.entries[place].run.expire(self.now_ms, &self.settings) {
             self.apply(place, change);

@@ -8,7 +8,7 @@ use crate::bench::{Bench, EXECUTOR, names};
 
 const SECOND: &str = "executor-2";
 
-pub async fn a_stale_claim_is_taken_over(bench: Bench) {
+pub(crate) async fn a_stale_claim_is_taken_over(bench: Bench) {
     bench.trigger("revenue").await;
     let first = bench.claim().await;
     assert_eq!(
@@ -34,7 +34,7 @@ pub async fn a_stale_claim_is_taken_over(bench: Bench) {
     assert_eq!(bench.status(second.record.id()).await, Status::Scheduled);
 }
 
-pub async fn a_poison_run_fails_and_blocks_nobody(bench: Bench) {
+pub(crate) async fn a_poison_run_fails_and_blocks_nobody(bench: Bench) {
     let poison = bench.trigger("revenue").await;
     let passing = || RunError::new(Reason::QueueRejected, "over quota");
     for submit in 1..=bench.settings.max_submit_attempts {
@@ -68,7 +68,7 @@ pub async fn a_poison_run_fails_and_blocks_nobody(bench: Bench) {
     assert_eq!(bench.status(next).await, Status::Scheduled);
 }
 
-pub async fn a_lost_hand_off_is_submitted_again(bench: Bench) {
+pub(crate) async fn a_lost_hand_off_is_submitted_again(bench: Bench) {
     let run_id = bench.scheduled("revenue").await;
     assert_eq!(bench.store.sweep_hand_offs(10).await.unwrap(), []);
     let early = bench.store.take_over(run_id, SECOND).await.unwrap_err();
@@ -86,7 +86,7 @@ pub async fn a_lost_hand_off_is_submitted_again(bench: Bench) {
     assert_eq!(bench.store.illegal_transitions(), 1, "no sweep finds a run that only waits");
 }
 
-pub async fn a_lost_worker_is_told_apart_from_a_slow_one(bench: Bench) {
+pub(crate) async fn a_lost_worker_is_told_apart_from_a_slow_one(bench: Bench) {
     let slow = bench.running("revenue").await;
     bench.advance(bench.settings.lease_ms - 1);
     assert_eq!(bench.store.sweep_leases(10).await.unwrap(), []);
@@ -109,7 +109,7 @@ pub async fn a_lost_worker_is_told_apart_from_a_slow_one(bench: Bench) {
     assert!(matches!(lost, StoreError::Refused(Refusal::Finished(_))), "{lost}");
 }
 
-pub async fn dead_entries_do_not_starve_a_live_one(bench: Bench) {
+pub(crate) async fn dead_entries_do_not_starve_a_live_one(bench: Bench) {
     let mut runs = Vec::new();
     for _ in 0..30 {
         runs.push(bench.scheduled("revenue").await);
@@ -124,7 +124,7 @@ pub async fn dead_entries_do_not_starve_a_live_one(bench: Bench) {
     assert_eq!(bench.store.sweep_hand_offs(1).await.unwrap()[0].id(), runs[0]);
 }
 
-pub async fn a_deadline_is_enforced_when_the_worker_is_gone(bench: Bench) {
+pub(crate) async fn a_deadline_is_enforced_when_the_worker_is_gone(bench: Bench) {
     bench.save_job("short", "default", Policy { deadline_ms: 40_000, retries: 5 }).await;
     let lease = bench.running("short").await;
     bench.advance(30_000);
@@ -143,7 +143,7 @@ pub async fn a_deadline_is_enforced_when_the_worker_is_gone(bench: Bench) {
     assert_eq!(bench.status(lease.run_id()).await, Status::Timeout);
 }
 
-pub async fn a_run_that_waits_past_its_deadline_times_out(bench: Bench) {
+pub(crate) async fn a_run_that_waits_past_its_deadline_times_out(bench: Bench) {
     let deadline_ms = 2 * bench.settings.reconcile_grace_ms;
     bench.save_job("short", "default", Policy { deadline_ms, retries: 5 }).await;
     let crash = || Report::Ended(Outcome::Error(RunError::of_code(ErrorCode::Crashed, "signal 9")));

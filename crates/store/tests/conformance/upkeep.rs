@@ -9,7 +9,7 @@ use crate::bench::{Bench, EXECUTOR, START_MS, WORKER};
 
 const DAY_MS: i64 = 86_400_000;
 
-pub async fn only_what_has_ended_is_forgotten(bench: Bench) {
+pub(crate) async fn only_what_has_ended_is_forgotten(bench: Bench) {
     let lease = bench.running("revenue").await;
     let ended = lease.run_id();
     bench.store.finish(lease, Report::Stopped).await.unwrap();
@@ -45,7 +45,7 @@ pub async fn only_what_has_ended_is_forgotten(bench: Bench) {
     assert!(next.position > last, "{:?} after {last:?}", next.position);
 }
 
-pub async fn the_last_pass_of_each_task_is_kept(bench: Bench) {
+pub(crate) async fn the_last_pass_of_each_task_is_kept(bench: Bench) {
     let pass = |task: &str, instance: &str, done| Pass {
         task: task.to_owned(),
         instance: instance.to_owned(),
@@ -72,7 +72,7 @@ pub async fn the_last_pass_of_each_task_is_kept(bench: Bench) {
     assert_eq!(bench.store.now_ms().await.unwrap(), START_MS + 1_000);
 }
 
-pub async fn queues_tell_what_is_in_them(bench: Bench) {
+pub(crate) async fn queues_tell_what_is_in_them(bench: Bench) {
     bench.set_queue("narrow", Some(2), Some(9)).await;
     bench.save_job("narrow", "narrow", Policy::default()).await;
     let elsewhere = bench.store.tenant("elsewhere").await.unwrap();
@@ -96,7 +96,7 @@ pub async fn queues_tell_what_is_in_them(bench: Bench) {
     assert!(others.iter().all(|load| load.queue != "narrow" && load.waiting == 0), "{others:?}");
 }
 
-pub async fn a_worker_hears_which_runs_to_stop(bench: Bench) {
+pub(crate) async fn a_worker_hears_which_runs_to_stop(bench: Bench) {
     let (first, second) = (bench.running("revenue").await, bench.running("revenue").await);
     assert_eq!(bench.store.to_stop(WORKER).await.unwrap(), []);
     bench.store.request_cancel(bench.tenant_id, second.run_id(), "ann", None).await.unwrap();
@@ -108,7 +108,7 @@ pub async fn a_worker_hears_which_runs_to_stop(bench: Bench) {
     assert!(!bench.store.remembers(RunId::Number(7)).await.unwrap());
 }
 
-pub async fn a_revision_can_be_read_when_it_is_an_old_one(bench: Bench) {
+pub(crate) async fn a_revision_can_be_read_when_it_is_an_old_one(bench: Bench) {
     let first = bench.store.job(bench.tenant_id, "revenue").await.unwrap().unwrap();
     let mut document = first.document.clone();
     document.document = json!({ "name": "revenue", "sources": 2 });
@@ -119,7 +119,7 @@ pub async fn a_revision_can_be_read_when_it_is_an_old_one(bench: Bench) {
     assert_eq!(bench.store.revision(first.id, 3).await.unwrap(), None);
 }
 
-pub async fn commits_are_on_stable_storage(bench: Bench) {
+pub(crate) async fn commits_are_on_stable_storage(bench: Bench) {
     let settings = bench.store.settings().await.unwrap();
     let setting = |name: &str| settings.iter().find(|(of, _)| of == name).map(|(_, value)| value.as_str());
     let waits = match setting("journal_mode") {

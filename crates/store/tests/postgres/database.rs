@@ -9,30 +9,30 @@ use trueup_store::{JobDocument, NewRun, Options, Place, Role, Store};
 use trueup_testkit::Postgres;
 
 /// Makes a database on the server that all tests share.
-pub fn database() -> String {
+pub(crate) fn database() -> String {
     Postgres::shared().database().unwrap()
 }
 
 /// Opens a store as a server does.
-pub async fn open(url: &str) -> Store {
+pub(crate) async fn open(url: &str) -> Store {
     Store::open(&Place::Postgres(url.to_owned()), Role::Server, Options::default()).await.unwrap()
 }
 
 /// Connects without a store, for raw SQL.
-pub async fn connect(url: &str) -> Client {
+pub(crate) async fn connect(url: &str) -> Client {
     let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
     tokio::spawn(connection);
     client
 }
 
 /// A tenant with the job `ledger`.
-pub async fn tenant(store: &Store) -> TenantId {
+pub(crate) async fn tenant(store: &Store) -> TenantId {
     let tenant_id = store.tenant("acme").await.unwrap();
     store.save_job(tenant_id, ledger(), "ann").await.unwrap();
     tenant_id
 }
 
-pub fn ledger() -> JobDocument {
+pub(crate) fn ledger() -> JobDocument {
     JobDocument {
         name: "ledger".to_owned(),
         document: json!({ "sources": ["a", "b"] }),
@@ -42,7 +42,7 @@ pub fn ledger() -> JobDocument {
 }
 
 /// A wish for a run of that job.
-pub fn wish(tenant_id: TenantId) -> NewRun {
+pub(crate) fn wish(tenant_id: TenantId) -> NewRun {
     NewRun {
         run_id: uuid::Uuid::now_v7(),
         tenant_id,

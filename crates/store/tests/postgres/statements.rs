@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::database::{connect, database, open};
 
 /// The files of a folder of this crate, sorted.
-pub fn files(folder: &str) -> Vec<PathBuf> {
+pub(crate) fn files(folder: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|path| path.extension().is_some_and(|extension| extension == "sql"));
@@ -15,7 +15,7 @@ pub fn files(folder: &str) -> Vec<PathBuf> {
 }
 
 /// The text of a statement, by its name.
-pub fn statement(name: &str) -> String {
+pub(crate) fn statement(name: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("sql/postgres/{name}.sql")))
         .unwrap()
 }

@@ -7,27 +7,27 @@ use trueup_events::payload::Mode;
 use trueup_lifecycle::Policy;
 use trueup_store::{JobDocument, NewRun, Options, Place, Role, RunFilter, Store};
 
-pub fn folder() -> TempDir {
+pub(crate) fn folder() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
-pub fn place(folder: &TempDir) -> Place {
+pub(crate) fn place(folder: &TempDir) -> Place {
     Place::Sqlite(folder.path().join("store.db"))
 }
 
-pub async fn open(folder: &TempDir, role: Role) -> Store {
+pub(crate) async fn open(folder: &TempDir, role: Role) -> Store {
     Store::open(&place(folder), role, Options::default()).await.unwrap()
 }
 
 /// A store with one job, `nightly`.
-pub async fn open_with_job(folder: &TempDir) -> (Store, TenantId) {
+pub(crate) async fn open_with_job(folder: &TempDir) -> (Store, TenantId) {
     let store = open(folder, Role::Server).await;
     let tenant_id = store.tenant("acme").await.unwrap();
     store.save_job(tenant_id, nightly(), "ann").await.unwrap();
     (store, tenant_id)
 }
 
-pub fn nightly() -> JobDocument {
+pub(crate) fn nightly() -> JobDocument {
     JobDocument {
         name: "nightly".to_owned(),
         document: json!({ "sources": [] }),
@@ -36,7 +36,7 @@ pub fn nightly() -> JobDocument {
     }
 }
 
-pub fn wish(tenant_id: TenantId) -> NewRun {
+pub(crate) fn wish(tenant_id: TenantId) -> NewRun {
     NewRun {
         run_id: uuid::Uuid::now_v7(),
         tenant_id,
@@ -48,6 +48,6 @@ pub fn wish(tenant_id: TenantId) -> NewRun {
 }
 
 /// Every run of a tenant.
-pub fn all(tenant_id: TenantId) -> RunFilter {
+pub(crate) fn all(tenant_id: TenantId) -> RunFilter {
     RunFilter { tenant_id, statuses: Vec::new(), job_id: None, before: None, limit: 1000 }
 }

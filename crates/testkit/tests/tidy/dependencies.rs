@@ -8,7 +8,7 @@ use crate::metadata::{list, text};
 use crate::source::Source;
 
 /// Dependencies that no source of their crate names.
-pub fn unused(metadata: &Value, files: &[Source]) -> Vec<String> {
+pub(crate) fn unused(metadata: &Value, files: &[Source]) -> Vec<String> {
     let members = list(metadata, "workspace_members");
     let mut faults = Vec::new();
     for package in list(metadata, "packages").iter().filter(|package| members.contains(&package["id"])) {
@@ -70,7 +70,7 @@ const LAYERS: [(&str, &[&str]); 10] = [
 ];
 
 /// Dependencies between crates of the workspace that [`LAYERS`] does not have.
-pub fn crossed_layers(metadata: &Value) -> Vec<String> {
+pub(crate) fn crossed_layers(metadata: &Value) -> Vec<String> {
     let members = list(metadata, "workspace_members");
     let mut faults = Vec::new();
     for package in list(metadata, "packages").iter().filter(|package| members.contains(&package["id"])) {
@@ -89,7 +89,7 @@ pub fn crossed_layers(metadata: &Value) -> Vec<String> {
 }
 
 /// Entries of `[workspace.dependencies]` that no crate takes.
-pub fn unused_in_workspace(files: &[Source]) -> Vec<String> {
+pub(crate) fn unused_in_workspace(files: &[Source]) -> Vec<String> {
     let root = files.iter().find(|file| file.path == "Cargo.toml").expect("there is a root manifest");
     let section = root.text.lines().skip_while(|line| *line != "[workspace.dependencies]").skip(1);
     let names = section.take_while(|line| !line.starts_with('[')).filter_map(|line| line.split_once(" = "));
@@ -105,7 +105,7 @@ pub fn unused_in_workspace(files: &[Source]) -> Vec<String> {
 }
 
 /// Every crate that is built for a package, itself included, tests and benchmarks aside.
-pub fn tree(metadata: &Value, package: &str) -> BTreeSet<String> {
+pub(crate) fn tree(metadata: &Value, package: &str) -> BTreeSet<String> {
     let nodes: BTreeMap<_, _> =
         list(&metadata["resolve"], "nodes").iter().map(|node| (text(node, "id"), node)).collect();
     let mut packages = list(metadata, "packages").iter();

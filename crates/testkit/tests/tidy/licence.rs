@@ -19,7 +19,7 @@ const ALLOWED: [&str; 10] = [
 ];
 
 /// The packages whose licence is not on the list.
-pub fn faults(metadata: &Value) -> Vec<String> {
+pub(crate) fn faults(metadata: &Value) -> Vec<String> {
     let packages = list(metadata, "packages").iter();
     let unlicensed = packages.filter(|package| !package["license"].as_str().is_some_and(is_allowed));
     unlicensed
@@ -34,7 +34,7 @@ pub fn faults(metadata: &Value) -> Vec<String> {
 }
 
 /// Whether an SPDX expression can be met with the licences on the list.
-pub fn is_allowed(expression: &str) -> bool {
+pub(crate) fn is_allowed(expression: &str) -> bool {
     let spaced = expression.replace('(', " ( ").replace(')', " ) ").replace('/', " OR ");
     let mut words = spaced.split_whitespace().peekable();
     let met = any(&mut words);

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::workspace;
 
 /// The output of `cargo metadata` for this target, read once.
-pub fn get() -> &'static Value {
+pub(crate) fn get() -> &'static Value {
     static METADATA: OnceLock<Value> = OnceLock::new();
     METADATA.get_or_init(|| {
         let target = host();
@@ -31,11 +31,11 @@ fn output(program: &str, args: &[&str]) -> String {
 }
 
 /// The elements of an array field; none where the field is absent.
-pub fn list<'a>(value: &'a Value, field: &str) -> &'a [Value] {
+pub(crate) fn list<'a>(value: &'a Value, field: &str) -> &'a [Value] {
     value[field].as_array().map_or(&[], Vec::as_slice)
 }
 
 /// A text field.
-pub fn text<'a>(value: &'a Value, field: &str) -> &'a str {
+pub(crate) fn text<'a>(value: &'a Value, field: &str) -> &'a str {
     value[field].as_str().unwrap_or_else(|| panic!("no text `{field}` in {value}"))
 }

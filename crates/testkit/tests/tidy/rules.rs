@@ -4,7 +4,7 @@ use crate::source::{self, Source, Word, line_at};
 use crate::workspace::crate_of;
 
 /// Finds the faults of one file, each as `file:line: what to do`.
-pub type Rule = fn(&Source) -> Vec<String>;
+pub(crate) type Rule = fn(&Source) -> Vec<String>;
 
 const FILE_LINES_MAX: usize = 500;
 const FUNCTION_LINES_MAX: usize = 70;
@@ -12,14 +12,14 @@ const FUNCTION_LINES_MAX: usize = 70;
 /// The rules and their samples have to spell what they forbid.
 const RULES_THEMSELVES: &str = "crates/testkit/tests/tidy/";
 
-pub fn file_length(file: &Source) -> Vec<String> {
+pub(crate) fn file_length(file: &Source) -> Vec<String> {
     let lines = file.lines_before_tests;
     let long = !file.is_test() && lines > FILE_LINES_MAX;
     let problem = format!("{lines} lines, at most {FILE_LINES_MAX}: split it by noun or verb");
     if long { vec![file.fault_on(1, &problem)] } else { Vec::new() }
 }
 
-pub fn function_length(file: &Source) -> Vec<String> {
+pub(crate) fn function_length(file: &Source) -> Vec<String> {
     let starts = file.words().filter(|word| word.text == "fn" && file.ships(word.at));
     starts
         .filter_map(|word| {
@@ -59,7 +59,7 @@ fn ends_signature(code: &str, at: usize) -> bool {
     code[at..].starts_with(';') || is_pointer
 }
 
-pub fn module_doc(file: &Source) -> Vec<String> {
+pub(crate) fn module_doc(file: &Source) -> Vec<String> {
     let bare = file.is_rust() && !file.text.starts_with("//! ");
     if bare {
         vec![file.fault_on(1, "open the module with `//!` and its job in one line")]
@@ -68,7 +68,7 @@ pub fn module_doc(file: &Source) -> Vec<String> {
     }
 }
 
-pub fn banner(file: &Source) -> Vec<String> {
+pub(crate) fn banner(file: &Source) -> Vec<String> {
     let marked = |line: &str| {
         let line = line.trim_start();
         let body = line.trim_start_matches(['/', '!', '#', '*']).trim_start();
@@ -90,7 +90,7 @@ fn is_ruled(body: &str) -> bool {
     ["====", "----", "****", "~~~~", "____", "####", "————", "────"].iter().any(|rule| body.starts_with(rule))
 }
 
-pub fn unfinished(file: &Source) -> Vec<String> {
+pub(crate) fn unfinished(file: &Source) -> Vec<String> {
     let is_macro = |word: &Word| {
         matches!(word.text, "todo" | "unimplemented" | "dbg")
             && file.after(word.at + word.text.len()).starts_with('!')
@@ -104,7 +104,7 @@ pub fn unfinished(file: &Source) -> Vec<String> {
     in_code.chain(in_docs).collect()
 }
 
-pub fn item_name(file: &Source) -> Vec<String> {
+pub(crate) fn item_name(file: &Source) -> Vec<String> {
     let is_vague = |kind: &str, name: &str| match kind {
         "struct" | "enum" | "trait" | "type" => {
             ["Manager", "Handler", "Processor", "Service"].iter().any(|vague| name.contains(vague))
@@ -119,7 +119,7 @@ pub fn item_name(file: &Source) -> Vec<String> {
         .collect()
 }
 
-pub fn module_name(file: &Source) -> Vec<String> {
+pub(crate) fn module_name(file: &Source) -> Vec<String> {
     let is_vague = |name: &str| {
         matches!(name, "core" | "common" | "utils" | "util" | "types" | "models" | "helpers" | "misc")
     };
@@ -134,7 +134,7 @@ pub fn module_name(file: &Source) -> Vec<String> {
     in_path.chain(inline.map(|(_, name)| file.fault(name.at, &problem(name.text)))).collect()
 }
 
-pub fn allowed_lint(file: &Source) -> Vec<String> {
+pub(crate) fn allowed_lint(file: &Source) -> Vec<String> {
     let is_allowed = |word: &Word| {
         let before = &file.code[..word.at];
         word.text == "allow" && (before.ends_with("#[") || before.ends_with("#!["))
@@ -147,7 +147,7 @@ pub fn allowed_lint(file: &Source) -> Vec<String> {
         .collect()
 }
 
-pub fn sql(file: &Source) -> Vec<String> {
+pub(crate) fn sql(file: &Source) -> Vec<String> {
     let verbs =
         [("SELECT", "FROM"), ("INSERT", "INTO"), ("DELETE", "FROM"), ("UPDATE", "SET"), ("CREATE", "TABLE")];
     let holder = crate_of(&file.path);
@@ -166,7 +166,7 @@ pub fn sql(file: &Source) -> Vec<String> {
         .collect()
 }
 
-pub fn environment(file: &Source) -> Vec<String> {
+pub(crate) fn environment(file: &Source) -> Vec<String> {
     let holder = crate_of(&file.path);
     if !file.path.contains("/src/") || holder.is_none() || holder == Some("cli") {
         return Vec::new();
@@ -181,14 +181,14 @@ pub fn environment(file: &Source) -> Vec<String> {
         .collect()
 }
 
-pub fn sleeping(file: &Source) -> Vec<String> {
+pub(crate) fn sleeping(file: &Source) -> Vec<String> {
     let sleeps = |word: &Word| {
         word.text == "sleep" && file.code[word.at..].starts_with("sleep(") && !file.ships(word.at)
     };
     file.words().filter(sleeps).map(|word| file.fault(word.at, "wait for a signal, do not sleep")).collect()
 }
 
-pub fn machine_path(file: &Source) -> Vec<String> {
+pub(crate) fn machine_path(file: &Source) -> Vec<String> {
     let is_part = |c: char| c.is_alphanumeric() || "_-.}/".contains(c);
     let names_one = |line: &str| {
         ["/home", "/root", "/work"].iter().any(|folder| {
@@ -202,7 +202,7 @@ pub fn machine_path(file: &Source) -> Vec<String> {
     lines_with(file, names_one, "a path of one machine: make it relative")
 }
 
-pub fn registry(file: &Source) -> Vec<String> {
+pub(crate) fn registry(file: &Source) -> Vec<String> {
     let hosts = ["crates.io", "pypi.org", "pythonhosted.org", "npmjs.org", "npmjs.com"];
     let names_one = |line: &str| hosts.iter().any(|host| line.contains(host));
     lines_with(file, names_one, "name the package, not the registry: that is the reader's own setting")
@@ -218,7 +218,7 @@ fn lines_with(file: &Source, is_faulty: impl Fn(&str) -> bool, problem: &str) ->
 }
 
 /// Every crate is in the code map, and everything in the code map is a crate.
-pub fn code_map(crates: &[String], map: &Source) -> Vec<String> {
+pub(crate) fn code_map(crates: &[String], map: &Source) -> Vec<String> {
     let named: Vec<_> = map
         .text
         .match_indices("`crates/")

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::workspace;
 
 /// A file; for Rust, an offset into `code`, `strings` or `comments` is one into `text`; for the rest they are empty.
-pub struct Source {
+pub(crate) struct Source {
     pub path: String,
     pub text: String,
     pub code: String,
@@ -17,7 +17,7 @@ pub struct Source {
 }
 
 /// An identifier or keyword in the code.
-pub struct Word<'a> {
+pub(crate) struct Word<'a> {
     pub text: &'a str,
     pub at: usize,
 }
@@ -30,7 +30,7 @@ enum Part {
 }
 
 impl Source {
-    pub fn new(path: &str, text: &str) -> Self {
+    pub(crate) fn new(path: &str, text: &str) -> Self {
         let parts = if is_rust(path) { split(text) } else { Vec::new() };
         let only = |part| {
             let mut kept = String::with_capacity(text.len());
@@ -56,40 +56,40 @@ impl Source {
     }
 
     /// Reads one file of the workspace.
-    pub fn read(path: &str) -> Self {
+    pub(crate) fn read(path: &str) -> Self {
         let full = workspace::root().join(path);
         let text = std::fs::read_to_string(&full).unwrap_or_else(|error| panic!("{path}: {error}"));
         Self::new(path, &text)
     }
 
-    pub fn is_rust(&self) -> bool {
+    pub(crate) fn is_rust(&self) -> bool {
         is_rust(&self.path)
     }
 
     /// Whether the whole file is tests.
-    pub fn is_test(&self) -> bool {
+    pub(crate) fn is_test(&self) -> bool {
         self.path.split('/').any(|part| part == "tests" || part == "tests.rs" || part == "benches")
     }
 
     /// Whether the line with this offset into `code` is part of what ships.
-    pub fn ships(&self, at: usize) -> bool {
+    pub(crate) fn ships(&self, at: usize) -> bool {
         !self.is_test() && line_at(&self.code, at) <= self.lines_before_tests
     }
 
-    pub fn words(&self) -> impl Iterator<Item = Word<'_>> {
+    pub(crate) fn words(&self) -> impl Iterator<Item = Word<'_>> {
         words(&self.code)
     }
 
     /// What follows an offset in the code, without white space.
-    pub fn after(&self, at: usize) -> &str {
+    pub(crate) fn after(&self, at: usize) -> &str {
         self.code[at..].trim_start()
     }
 
-    pub fn fault(&self, at: usize, problem: &str) -> String {
+    pub(crate) fn fault(&self, at: usize, problem: &str) -> String {
         self.fault_on(line_at(&self.code, at), problem)
     }
 
-    pub fn fault_on(&self, line: usize, problem: &str) -> String {
+    pub(crate) fn fault_on(&self, line: usize, problem: &str) -> String {
         format!("{}:{line}: {problem}", self.path)
     }
 }
@@ -99,12 +99,12 @@ fn is_rust(path: &str) -> bool {
 }
 
 /// The line of an offset, from 1.
-pub fn line_at(text: &str, at: usize) -> usize {
+pub(crate) fn line_at(text: &str, at: usize) -> usize {
     text[..at].matches('\n').count() + 1
 }
 
 /// The identifiers and keywords of a text, in order.
-pub fn words(text: &str) -> impl Iterator<Item = Word<'_>> {
+pub(crate) fn words(text: &str) -> impl Iterator<Item = Word<'_>> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut at = 0;
     iter::from_fn(move || {

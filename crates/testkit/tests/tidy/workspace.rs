@@ -13,13 +13,13 @@ const NOT_OURS: [&str; 6] = [".git", "target", "node_modules", "__pycache__", ".
 const TEXT_BYTES_MAX: u64 = 1 << 20;
 
 /// The top folder of the workspace.
-pub fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.ancestors().nth(2).expect("testkit is two folders below the root").to_path_buf()
 }
 
 /// Every text file, read once.
-pub fn files() -> &'static [Source] {
+pub(crate) fn files() -> &'static [Source] {
     static FILES: OnceLock<Vec<Source>> = OnceLock::new();
     FILES.get_or_init(|| {
         let mut files = Vec::new();
@@ -30,7 +30,7 @@ pub fn files() -> &'static [Source] {
 }
 
 /// The names of the folders in `crates`.
-pub fn crates() -> Vec<String> {
+pub(crate) fn crates() -> Vec<String> {
     let mut names: Vec<_> =
         files().iter().filter_map(|file| crate_of(&file.path)).map(str::to_owned).collect();
     names.sort();
@@ -39,7 +39,7 @@ pub fn crates() -> Vec<String> {
 }
 
 /// The crate that a file belongs to.
-pub fn crate_of(path: &str) -> Option<&str> {
+pub(crate) fn crate_of(path: &str) -> Option<&str> {
     path.strip_prefix("crates/")?.split_once('/').map(|(name, _)| name)
 }
 

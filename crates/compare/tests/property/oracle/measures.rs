@@ -7,7 +7,7 @@ use trueup_compare::{Aggregate, Allow, Rule, Spec};
 use super::{Column, MeasureCounts, Number, Ratio, Row, Value, position};
 
 /// A measure with everything that was said about it.
-pub struct Measured {
+pub(super) struct Measured {
     pub name: String,
     pub aggregate: Aggregate,
     pub column: Option<usize>,
@@ -16,7 +16,7 @@ pub struct Measured {
 }
 
 /// The measures asked for; row by row, one for each column that is compared.
-pub fn measured(columns: &[Column], spec: &Spec) -> Vec<Measured> {
+pub(super) fn measured(columns: &[Column], spec: &Spec) -> Vec<Measured> {
     let measured = |name: &str, aggregate, column: &str| {
         let tolerance = spec.tolerances.get(name).or_else(|| spec.tolerances.get(column));
         Measured {
@@ -48,7 +48,7 @@ pub fn measured(columns: &[Column], spec: &Spec) -> Vec<Measured> {
 }
 
 impl Measured {
-    pub fn counts(&self, columns: &[Column], tables: &[Vec<Row>]) -> MeasureCounts {
+    pub(super) fn counts(&self, columns: &[Column], tables: &[Vec<Row>]) -> MeasureCounts {
         let is_total = matches!(self.aggregate, Aggregate::Sum | Aggregate::Value);
         let total = |rows: &Vec<Row>| match self.column {
             Some(column) if is_total => sum(rows.iter().map(|row| &row[column]), columns[column].float),
@@ -68,12 +68,12 @@ impl Measured {
         }
     }
 
-    pub fn of(&self, row: &Row) -> Value {
+    pub(super) fn of(&self, row: &Row) -> Value {
         row[self.column.expect("a column")].clone()
     }
 
     /// Turns the rows of a group into one value.
-    pub fn fold(&self, columns: &[Column], rows: &[&Row]) -> Value {
+    pub(super) fn fold(&self, columns: &[Column], rows: &[&Row]) -> Value {
         let Some(column) = self.column else {
             return Value::Number(Number::from(rows.len()));
         };

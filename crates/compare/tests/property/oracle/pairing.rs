@@ -8,7 +8,7 @@ use super::Row;
 const MOST_ASSIGNED: usize = 64;
 
 /// Tuples of one row per source: equal ones first, the rest with the fewest columns outside.
-pub fn tuples(
+pub(super) fn tuples(
     sources: &[Vec<Row>],
     reference: Option<usize>,
     outside: impl Fn((usize, &Row), (usize, &Row)) -> usize,

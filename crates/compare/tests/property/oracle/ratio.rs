@@ -7,7 +7,7 @@ use trueup_compare::Decimal;
 
 /// A number, in the order they are sorted in.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Number {
+pub(crate) enum Number {
     MinusInfinity,
     Finite(Ratio),
     Infinity,
@@ -16,7 +16,7 @@ pub enum Number {
 
 impl Number {
     /// Reads a numeral, or one of the names of what is not finite.
-    pub fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         Some(match text {
             "NaN" => Self::NaN,
             "inf" | "Infinity" => Self::Infinity,
@@ -34,22 +34,22 @@ impl From<usize> for Number {
 
 /// A fraction, not reduced; the denominator is positive.
 #[derive(Debug, Clone)]
-pub struct Ratio {
+pub(crate) struct Ratio {
     top: BigInt,
     bottom: BigInt,
 }
 
 impl Ratio {
-    pub fn new(top: impl Into<BigInt>, bottom: impl Into<BigInt>) -> Self {
+    pub(crate) fn new(top: impl Into<BigInt>, bottom: impl Into<BigInt>) -> Self {
         Self { top: top.into(), bottom: bottom.into() }
     }
 
-    pub fn zero() -> Self {
+    pub(crate) fn zero() -> Self {
         Self::new(0, 1)
     }
 
     /// Reads `-12.50` or `-1250e-2`.
-    pub fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
         let top: BigInt = format!("{whole}{fraction}").parse().ok()?;
@@ -58,42 +58,42 @@ impl Ratio {
         Some(if exponent < 0 { Self::new(top, power) } else { Self::new(top * power, 1) })
     }
 
-    pub fn plus(&self, other: &Self) -> Self {
+    pub(crate) fn plus(&self, other: &Self) -> Self {
         if self.bottom == other.bottom {
             return Self::new(&self.top + &other.top, self.bottom.clone());
         }
         Self::new(&self.top * &other.bottom + &other.top * &self.bottom, &self.bottom * &other.bottom)
     }
 
-    pub fn negated(&self) -> Self {
+    pub(crate) fn negated(&self) -> Self {
         Self::new(-&self.top, self.bottom.clone())
     }
 
-    pub fn minus(&self, other: &Self) -> Self {
+    pub(crate) fn minus(&self, other: &Self) -> Self {
         self.plus(&other.negated())
     }
 
-    pub fn times(&self, other: &Self) -> Self {
+    pub(crate) fn times(&self, other: &Self) -> Self {
         Self::new(&self.top * &other.top, &self.bottom * &other.bottom)
     }
 
-    pub fn over(&self, count: usize) -> Self {
+    pub(crate) fn over(&self, count: usize) -> Self {
         Self::new(self.top.clone(), &self.bottom * count)
     }
 
-    pub fn magnitude(&self) -> Self {
+    pub(crate) fn magnitude(&self) -> Self {
         if *self < Self::zero() { self.negated() } else { self.clone() }
     }
 
     /// The largest integer not above it.
-    pub fn floor(&self) -> i128 {
+    pub(crate) fn floor(&self) -> i128 {
         let quotient = &self.top / &self.bottom;
         let below = i128::from(Self::new(quotient.clone(), 1) > *self);
         i128::try_from(&quotient).expect("a small number") - below
     }
 
     /// The one spelling of the fraction: both sides without common factors.
-    pub fn reduced(&self) -> String {
+    pub(crate) fn reduced(&self) -> String {
         let (mut one, mut other) = (self.top.clone(), self.bottom.clone());
         while other != BigInt::ZERO {
             (one, other) = (other.clone(), one % other);
@@ -103,7 +103,7 @@ impl Ratio {
     }
 
     /// How many significant digits it has as a decimal, if it has an end.
-    pub fn digits(&self) -> Option<usize> {
+    pub(crate) fn digits(&self) -> Option<usize> {
         let reduced = self.reduced();
         let (top, bottom) = reduced.split_once('/')?;
         let (mut top, mut bottom): (BigInt, BigInt) = (top.parse().ok()?, bottom.parse().ok()?);
@@ -118,7 +118,7 @@ impl Ratio {
     }
 
     /// The exact sum of what doubles stand for in binary, rounded once; `str::parse` is what rounds.
-    pub fn sum_of_doubles<'a>(numbers: impl Iterator<Item = &'a Self>) -> Self {
+    pub(crate) fn sum_of_doubles<'a>(numbers: impl Iterator<Item = &'a Self>) -> Self {
         const DIGITS: usize = 1074;
         let exact = |number: &Self| {
             let digits = format!("{:.DIGITS$}", number.to_double());

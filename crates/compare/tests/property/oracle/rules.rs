@@ -5,7 +5,7 @@ use trueup_compare::{Allow, Base, Rule};
 use super::{Number, Pair, Ratio, Value};
 
 /// Says which pairs may be blamed when the values of all sources are not within the rule.
-pub fn judge(rule: &Rule, values: &[&Value], reference: Option<usize>) -> Option<Vec<Pair>> {
+pub(super) fn judge(rule: &Rule, values: &[&Value], reference: Option<usize>) -> Option<Vec<Pair>> {
     let two_sided =
         matches!(rule, Rule::Duration { from, to } if Ratio::from(from) != Ratio::from(to).negated());
     let base = if let Rule::Percentage { base: Base::Source(source), .. } = rule {
@@ -41,12 +41,12 @@ pub fn judge(rule: &Rule, values: &[&Value], reference: Option<usize>) -> Option
 }
 
 /// How far finite numbers (or times, in seconds) are apart.
-pub fn distance(one: &Value, other: &Value) -> Option<Ratio> {
+pub(super) fn distance(one: &Value, other: &Value) -> Option<Ratio> {
     difference(one, other).map(|difference| difference.magnitude())
 }
 
 /// Second minus first of finite numbers or of times, the latter in seconds.
-pub fn difference(one: &Value, other: &Value) -> Option<Ratio> {
+pub(crate) fn difference(one: &Value, other: &Value) -> Option<Ratio> {
     match (one, other) {
         (Value::Number(Number::Finite(one)), Value::Number(Number::Finite(other))) => Some(other.minus(one)),
         (Value::Time(one), Value::Time(other)) => Some(Ratio::new(other - one, 1_000_000_000)),
@@ -55,7 +55,12 @@ pub fn difference(one: &Value, other: &Value) -> Option<Ratio> {
 }
 
 /// Whether the second value, held against the first, breaks the rule; `base` is the value of the source a percentage is of.
-pub fn is_outside(rule: &Rule, one: (usize, &Value), other: (usize, &Value), base: Option<&Value>) -> bool {
+pub(super) fn is_outside(
+    rule: &Rule,
+    one: (usize, &Value),
+    other: (usize, &Value),
+    base: Option<&Value>,
+) -> bool {
     if one.1 == other.1 {
         return false;
     }
@@ -90,7 +95,7 @@ pub fn is_outside(rule: &Rule, one: (usize, &Value), other: (usize, &Value), bas
 }
 
 /// Whether no more groups are outside than allowed.
-pub fn passes(outside: u64, groups: u64, allow: &Allow) -> bool {
+pub(super) fn passes(outside: u64, groups: u64, allow: &Allow) -> bool {
     match allow {
         Allow::None => outside == 0,
         Allow::Count(count) => outside <= *count,

@@ -3,12 +3,12 @@
 use super::random::Random;
 use crate::oracle::{Number, Value};
 
-pub const SECOND: i128 = 1_000_000_000;
-pub const DAY: i128 = 86_400 * SECOND;
+pub(crate) const SECOND: i128 = 1_000_000_000;
+pub(crate) const DAY: i128 = 86_400 * SECOND;
 
 /// What a column is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     Integer,
     Decimal,
     /// Decimals with NaN, infinities and negative zeros among them.
@@ -29,18 +29,18 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub fn is_number(self) -> bool {
+    pub(crate) fn is_number(self) -> bool {
         matches!(self, Self::Integer | Self::Decimal | Self::Special | Self::Wild | Self::Big)
     }
 
-    pub fn is_time(self) -> bool {
+    pub(crate) fn is_time(self) -> bool {
         matches!(self, Self::Date | Self::Timestamp | Self::Instant | Self::Time)
     }
 }
 
 /// A generated value.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Cell {
+pub(crate) enum Cell {
     Null,
     /// Digits and how many of them are behind the point.
     Decimal(i128, i32),
@@ -54,7 +54,7 @@ pub enum Cell {
 
 impl Cell {
     /// The shortest plain numeral.
-    pub fn numeral(&self) -> Option<String> {
+    pub(crate) fn numeral(&self) -> Option<String> {
         match self {
             Self::Decimal(digits, scale) if *scale <= 0 => {
                 Some(format!("{digits}{}", "0".repeat(usize::try_from(-scale).expect("not negative"))))
@@ -71,7 +71,7 @@ impl Cell {
         }
     }
 
-    pub fn value(&self) -> Value {
+    pub(crate) fn value(&self) -> Value {
         match self {
             Self::Null => Value::Null,
             Self::Decimal(..) | Self::Special(_) => {
@@ -108,7 +108,7 @@ const TEXTS: [&str; 18] = [
 ];
 
 /// A value of a pool in which values repeat.
-pub fn any(kind: Kind, random: &mut Random) -> Cell {
+pub(crate) fn any(kind: Kind, random: &mut Random) -> Cell {
     match kind {
         Kind::Integer => Cell::Decimal(random.between(-3, 120).into(), 0),
         Kind::Decimal => {
@@ -154,7 +154,7 @@ pub fn any(kind: Kind, random: &mut Random) -> Cell {
 }
 
 /// The value with this number among the different ones of a kind, for keys.
-pub fn numbered(kind: Kind, number: usize) -> Cell {
+pub(crate) fn numbered(kind: Kind, number: usize) -> Cell {
     let signed = i128::try_from(number).expect("small");
     match kind {
         Kind::Integer => Cell::Decimal(signed % 120 - 3, 0),

@@ -18,11 +18,11 @@ use super::cell::{Cell, DAY, Kind, SECOND};
 use super::random::Random;
 
 /// The offset of `Asia/Kolkata`, which has had no other since 1945.
-pub const ZONE: &str = "Asia/Kolkata";
+pub(super) const ZONE: &str = "Asia/Kolkata";
 const ZONE_NANOS: i128 = 19_800 * SECOND;
 
 /// A column as a source has it.
-pub struct Encoded {
+pub(super) struct Encoded {
     pub array: ArrayRef,
     pub is_double: bool,
     pub is_single: bool,
@@ -77,7 +77,7 @@ fn forms(kind: Kind, naive: bool) -> &'static [Form] {
 }
 
 /// Writes the cells of a column in one of the ways that can hold them; `naive` says that the source declares [`ZONE`].
-pub fn encode(kind: Kind, cells: &[Cell], naive: bool, random: &mut Random) -> Encoded {
+pub(super) fn encode(kind: Kind, cells: &[Cell], naive: bool, random: &mut Random) -> Encoded {
     loop {
         let form = random.pick(forms(kind, naive));
         let Some((array, precision)) = attempt(form, kind, cells, naive, random) else {

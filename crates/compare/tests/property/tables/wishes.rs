@@ -25,12 +25,12 @@ const KINDS: [Kind; 15] = [
     Kind::Binary,
 ];
 
-pub fn decimal(text: &str) -> Decimal {
+pub(super) fn decimal(text: &str) -> Decimal {
     text.parse().unwrap_or_else(|_| panic!("{text} is a decimal"))
 }
 
 /// Names and kinds of the columns; in a case where some source declares a zone, times are instants.
-pub fn columns(zoned: bool, random: &mut Random) -> (Vec<String>, Vec<Kind>) {
+pub(super) fn columns(zoned: bool, random: &mut Random) -> (Vec<String>, Vec<Kind>) {
     let count = if random.percent(8) { 30 } else { 2 + random.below(6) };
     let kind = |random: &mut Random| match random.pick(&KINDS) {
         Kind::Timestamp if zoned || random.percent(30) => Kind::Instant,
@@ -41,7 +41,7 @@ pub fn columns(zoned: bool, random: &mut Random) -> (Vec<String>, Vec<Kind>) {
     ((0..count).map(|index| format!("c{index}")).collect(), kinds)
 }
 
-pub fn spec(names: &[String], kinds: &[Kind], sources: usize, random: &mut Random) -> Spec {
+pub(super) fn spec(names: &[String], kinds: &[Kind], sources: usize, random: &mut Random) -> Spec {
     let keys = random.pick(&[1, 1, 1, 2, 2, 3]).min(names.len() - 1);
     let mut spec =
         Spec { key: names[..keys].to_vec(), limit: 10, verify: random.percent(30), ..Spec::default() };

@@ -27,10 +27,8 @@ pub(crate) fn check(options: &Check) -> Result<ExitCode, Failure> {
         let job = json!({ "job": job.name, "sources": sources });
         return output::say(&format!("{job}\n"));
     }
-    let marks = match terminal::look_of_stdout(Colours::Auto).colour {
-        true => Marks::Colours,
-        false => Marks::Carets,
-    };
+    let is_coloured = terminal::look_of_stdout(Colours::Auto).colour;
+    let marks = if is_coloured { Marks::Colours } else { Marks::Carets };
     let sources: String = looked.iter().map(|looked| source_table(looked, marks)).collect();
     let (sources_count, stages) = (job.sources.len() as u64, job.stages.len() as u64);
     let head = format!("{}: {}, {}", job.name, counted(sources_count, "source"), counted(stages, "stage"));

@@ -18,7 +18,8 @@ use tempfile::NamedTempFile;
 use layout::{Layout, Value};
 pub use stored::{StoredBreaks, StoredBreaksError};
 
-use crate::report::{Break, BreakHeader};
+use crate::report::BreakHeader;
+use crate::shown::Shown;
 
 /// What a break file is written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,7 +137,7 @@ impl Renderer {
     }
 
     /// Appends the lines of a break.
-    pub(crate) fn render(&self, found: &Break, into: &mut Rendered) {
+    pub(crate) fn render(&self, found: &Shown, into: &mut Rendered) {
         self.layout.each_row(found, |row| match into {
             Rendered::Columns(columns) => columns.push(row),
             Rendered::Lines(lines) if self.format == BreaksFormat::Csv => csv::line(row, lines),

@@ -12,11 +12,12 @@ use crate::pairing::pair;
 use crate::plan::{Measure, Plan};
 use crate::progress::Progress;
 use crate::queue::{Queue, Waiting};
-use crate::report::{Break, Cell, Outside};
+use crate::report::Break;
 use crate::rule::display_signed_duration;
+use crate::shown::Shown;
 use crate::spec::{Aggregate, Base, Rule, Source};
 use crate::tolerance::{Outcome, check};
-use crate::value::{Value, show_cell, take_cell, word};
+use crate::value::{Value, cell_word, take_cell, word, write_shown_cell};
 
 /// With more rows of one key than this in a source, finding the best pairs costs too much.
 const MOST_PAIRED: u64 = 64;
@@ -32,6 +33,8 @@ pub(crate) struct Decider<'a> {
     pub(crate) few: &'a Census,
     pub(crate) wanted: &'a Wanted,
     pub(crate) told: Told,
+    /// The break that is being told of.
+    pub(crate) shown: Shown,
     /// Takes what was told whenever that is a batch; without one, it all stays in `told`.
     pub(crate) overflow: Option<&'a mut dyn FnMut(Told) -> Result<(), Error>>,
 }
@@ -217,47 +220,43 @@ impl Decider<'_> {
             let rows = tuple.iter().flatten().map(|row| (at, row.source(), row.locator()));
             self.told.pending.extend(rows);
         }
-        let key = self.shown_key(some.key());
-        let cells = self.shown_cells(tuple, &cells, outside);
-        self.tell(Break { key, occurrence: *occurrence, present, cells })
+        self.shown.start(present.into_iter(), *occurrence);
+        self.show_key(some.key());
+        self.show_cells(tuple, &cells, &outside);
+        self.tell()
     }
 
-    /// The cells of a break, with the values of measures that are within only where those are wanted.
-    fn shown_cells(
-        &self,
-        tuple: &[Option<&Entry<'_>>],
-        cells: &Cells<'_>,
-        outside: Vec<Judged>,
-    ) -> Vec<Cell> {
+    /// Shows the cells of a break, those of measures that are within only where they are wanted.
+    fn show_cells(&mut self, tuple: &[Option<&Entry<'_>>], cells: &Cells<'_>, outside: &[Judged]) {
+        let plan = self.plan;
         let in_full = self.is_kept() || tuple.contains(&None);
         let mut found: Vec<Option<&str>> = Vec::with_capacity(cells.bytes.len());
-        tuple.iter().flatten().for_each(|row| found.extend(row.found(self.plan)));
-        let shown = |measure: usize, judged: Option<&Judged>| {
-            let column = self.plan.measures[measure].column.map(|column| &self.plan.columns[column]);
-            let mut rows = cells.of(measure).enumerate();
-            let value = |row: Option<&Entry<'_>>| {
-                row?;
-                let (row, cell) = rows.next()?;
-                let read = || match judged {
-                    Some(judged) => Some(judged.values[row].as_ref()?.show(column?)),
-                    None => show_cell(cell, column?),
-                };
-                let text = found[row * cells.measures + measure];
-                Some(text.map_or_else(read, |text| Some(text.to_owned())))
-            };
-            tuple.iter().copied().map(value).collect()
-        };
-        let mut outside = outside.into_iter().peekable();
-        (self.plan.measures.iter().enumerate())
-            .map(|(index, measure)| {
-                let judged = outside.next_if(|judged| judged.measure == index);
-                let is_shown = in_full || judged.is_some();
-                Cell {
-                    values: if is_shown { shown(index, judged.as_ref()) } else { Vec::new() },
-                    outside: judged.map(|judged| self.outside(measure, &judged.outcome)),
-                }
-            })
-            .collect()
+        tuple.iter().flatten().for_each(|row| found.extend(row.found(plan)));
+        let mut outside = outside.iter().peekable();
+        for (index, measure) in plan.measures.iter().enumerate() {
+            let judged = outside.next_if(|judged| judged.measure == index);
+            if !in_full && judged.is_none() {
+                continue;
+            }
+            self.shown.measure(index, judged.map(|judged| judged.outcome.pair));
+            let column = measure.column.map(|column| &plan.columns[column]);
+            let mut rows = cells.of(index).enumerate();
+            for source in tuple {
+                let row = source.and_then(|_| rows.next());
+                self.shown.value(|out| {
+                    let Some((row, cell)) = row else { return false };
+                    if let Some(text) = found[row * cells.measures + index] {
+                        out.push_str(text);
+                        return true;
+                    }
+                    let Some(column) = column else { return false };
+                    let Some(judged) = judged else { return write_shown_cell(cell, column, out) };
+                    judged.values[row].iter().for_each(|value| value.write_shown(column, out));
+                    judged.values[row].is_some()
+                });
+            }
+            judged.iter().for_each(|judged| self.show_difference(measure, &judged.outcome));
+        }
     }
 
     /// Decides a group by its aggregates, by source; nothing is counted if it was before.
@@ -267,6 +266,7 @@ impl Decider<'_> {
         by_source: &[Option<Vec<Option<Quantity>>>],
         counted: bool,
     ) -> Result<bool, Error> {
+        let plan = self.plan;
         let present: Vec<bool> = by_source.iter().map(Option::is_some).collect();
         let mut outcomes: Vec<Option<Outcome>> = vec![None; self.plan.measures.len()];
         if present.iter().all(|present| *present) {
@@ -286,40 +286,43 @@ impl Decider<'_> {
             let outside = outcomes.iter().enumerate().filter(|(_, outcome)| outcome.is_some());
             self.count(&present, outside.map(|(measure, _)| measure));
         }
-        let shown = |index: usize, measure: &Measure| {
-            let all: Vec<&Quantity> =
-                by_source.iter().flatten().filter_map(|it| it[index].as_ref()).collect();
-            let digits = Quantity::telling_digits(&all);
-            let value = |values: &Vec<Option<Quantity>>| self.shown(measure, values[index].as_ref(), digits);
-            by_source.iter().map(|values| values.as_ref().map(value)).collect()
-        };
         let in_full = self.is_kept() || present.contains(&false);
-        let cells = (self.plan.measures.iter().zip(outcomes).enumerate())
-            .map(|(index, (measure, outcome))| Cell {
-                values: if in_full || outcome.is_some() { shown(index, measure) } else { Vec::new() },
-                outside: outcome.map(|outcome| self.outside(measure, &outcome)),
-            })
-            .collect();
-        self.tell(Break { key: self.shown_key(key), occurrence: 1, present, cells })?;
+        self.shown.start(present.into_iter(), 1);
+        self.show_key(key);
+        for (index, (measure, outcome)) in plan.measures.iter().zip(&outcomes).enumerate() {
+            if !in_full && outcome.is_none() {
+                continue;
+            }
+            self.shown.measure(index, outcome.as_ref().map(|outcome| outcome.pair));
+            let values = || by_source.iter().map(|values| values.as_ref()?[index].as_ref());
+            let digits = Quantity::telling_digits(&values().flatten().collect::<Vec<_>>());
+            for value in values() {
+                self.shown.value(|out| {
+                    value
+                        .iter()
+                        .for_each(|value| out.push_str(&show_aggregate(plan, measure, value, digits)));
+                    value.is_some()
+                });
+            }
+            outcome.iter().for_each(|outcome| self.show_difference(measure, outcome));
+        }
+        self.tell()?;
         Ok(true)
     }
 
-    fn shown(&self, measure: &Measure, value: Option<&Quantity>, digits: usize) -> Option<String> {
-        let column = measure.column.map(|column| &self.plan.columns[column]);
-        match (value?, column) {
-            (Quantity::Number(number), Some(column))
-                if matches!(measure.aggregate, Aggregate::Min | Aggregate::Max) =>
-            {
-                Some(Value::Number(*number).show(column))
-            }
-            (value, _) => Some(format!("{value:.digits$}")),
+    /// Shows the key.
+    fn show_key(&mut self, mut key: &[u8]) {
+        for &part in &self.plan.key {
+            let cell = take_cell(&mut key);
+            self.shown.key_part(|out| write_shown_cell(cell, &self.plan.columns[part], out));
         }
     }
 
-    /// The key as reports show it.
-    fn shown_key(&self, mut key: &[u8]) -> Vec<Option<String>> {
-        let show = |part: &usize| show_cell(take_cell(&mut key), &self.plan.columns[*part]);
-        self.plan.key.iter().map(show).collect()
+    /// Shows how far a measure is outside.
+    fn show_difference(&mut self, measure: &Measure, outcome: &Outcome) {
+        let kind = measure.column.map_or(Kind::Number, |column| self.plan.columns[column].kind);
+        let difference = outcome.difference.as_ref().and_then(|it| show_difference(measure, kind, it, true));
+        difference.iter().for_each(|difference| self.shown.difference(difference));
     }
 
     /// Counts a group that broke, given the measures that are outside.
@@ -351,16 +354,18 @@ impl Decider<'_> {
         for (index, measure) in self.plan.measures.iter().enumerate() {
             let counted = |it: &usize| self.few.counts(*it) && !self.plan.key.contains(it);
             let Some(column) = measure.column.filter(counted) else { continue };
+            let is_word = lean && self.long.contains(&index);
             let all_alike = cells.are_equal(index);
             let rows = if all_alike { cells.rows as u64 } else { 1 };
             for cell in cells.of(index).take(if all_alike { 1 } else { cells.rows }) {
-                match measured(self.plan, index, cell) {
-                    Some(Value::Bytes(word)) if lean && self.long.contains(&index) => {
-                        let word = word.first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
-                        self.told.broken.tick(column, word, rows);
+                let read = is_word.then(|| measured(self.plan, index, cell)).flatten();
+                let word = match read {
+                    Some(Value::Bytes(word)) => {
+                        word.first_chunk().map_or(0, |word| u64::from_le_bytes(*word))
                     }
-                    value => self.count_broken_value(column, value.as_ref(), rows),
-                }
+                    _ => cell_word(self.seeds, column, &self.plan.columns[column], cell),
+                };
+                self.told.broken.tick(column, word, rows);
             }
         }
     }
@@ -370,12 +375,6 @@ impl Decider<'_> {
             let word = word(self.seeds, column, &self.plan.columns[column], value);
             self.told.broken.tick(column, word, rows);
         }
-    }
-
-    fn outside(&self, measure: &Measure, outcome: &Outcome) -> Outside {
-        let kind = measure.column.map_or(Kind::Number, |column| self.plan.columns[column].kind);
-        let difference = outcome.difference.as_ref().and_then(|it| show_difference(measure, kind, it, true));
-        Outside { pair: outcome.pair, difference }
     }
 
     /// Whether the next break is one of those that are kept.
@@ -388,14 +387,14 @@ impl Decider<'_> {
         self.wanted.renderer.is_some() || self.is_kept()
     }
 
-    fn tell(&mut self, broken: Break) -> Result<(), Error> {
+    /// Tells of the break that is shown.
+    fn tell(&mut self) -> Result<(), Error> {
         self.told.count += 1;
-        // One by one, so that each is made of the memory of the one before it.
         if let Some(renderer) = &self.wanted.renderer {
-            renderer.render(&broken, self.told.rendered.get_or_insert_with(|| renderer.start()));
+            renderer.render(&self.shown, self.told.rendered.get_or_insert_with(|| renderer.start()));
         }
         if self.is_kept() {
-            self.told.breaks.push(broken);
+            self.told.breaks.push(self.shown.to_break(self.plan.measures.len()));
         }
         match &mut self.overflow {
             Some(take) if self.told.count >= BATCH_BREAKS => {
@@ -403,6 +402,19 @@ impl Decider<'_> {
             }
             _ => Ok(()),
         }
+    }
+}
+
+/// An aggregate; a ratio without an end has so many digits at least.
+fn show_aggregate(plan: &Plan, measure: &Measure, value: &Quantity, digits: usize) -> String {
+    let column = measure.column.map(|column| &plan.columns[column]);
+    match (value, column) {
+        (Quantity::Number(number), Some(column))
+            if matches!(measure.aggregate, Aggregate::Min | Aggregate::Max) =>
+        {
+            Value::Number(*number).show(column)
+        }
+        (value, _) => format!("{value:.digits$}"),
     }
 }
 

@@ -16,6 +16,7 @@ use crate::kept::Kept;
 use crate::plan::{Measure, Plan};
 use crate::report::{Break, BreakHeader};
 use crate::reread::{Reread, choose, place_of};
+use crate::shown::Shown;
 use crate::sorter::{Merge, Sorter};
 use crate::spec::{Duplicates, Spec, Tolerance};
 use crate::tell::Teller;
@@ -146,6 +147,7 @@ impl Finish<'_> {
             few,
             wanted,
             told,
+            shown: Shown::default(),
             overflow: None,
         }
     }

@@ -37,6 +37,7 @@ mod reread;
 mod rule;
 mod run;
 mod show;
+mod shown;
 mod sorter;
 mod spec;
 mod spool;

@@ -178,8 +178,9 @@ impl<'a> Reread<'a> {
         let sorter = || Sorter::new(self.sort_bytes / self.threads, self.budget);
         let mut sorters = self.read(chosen, columns, sorter, |sorter, rows| {
             let found = Found::new(self.plan, rows.source, columns, rows.batch);
+            let blocks = &parts[rows.source][&rows.part];
             for (row, &position) in rows.positions.iter().enumerate() {
-                let locator = locator_at(&parts[rows.source][&rows.part], position);
+                let locator = locator_at(blocks, position);
                 let words = kept.get(rows.source, locator);
                 let of = Row { source: rows.source, locator, columns: rows.columns, at: row, long, words };
                 sorter.push(|out| write_entry(self.plan, purpose, &of, &found, out))?;

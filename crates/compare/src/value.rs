@@ -8,7 +8,7 @@ use crate::decode::{Decoded, Values, fixed_number};
 use crate::fingerprint::{Seeds, canonical_bits, number_bytes};
 use crate::number::{Number, Quantity};
 use crate::plan::{Column, Encoding};
-use crate::show::{show_bytes, show_number};
+use crate::show::{write_shown_bytes, write_shown_number};
 
 /// A value that is not NULL; ordered within its kind.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,9 +37,16 @@ impl Value {
 
     /// In the canonical form that reports show.
     pub(crate) fn show(&self, column: &Column) -> String {
+        let mut shown = String::new();
+        self.write_shown(column, &mut shown);
+        shown
+    }
+
+    /// Appends it in the canonical form that reports show.
+    pub(crate) fn write_shown(&self, column: &Column, out: &mut String) {
         match self {
-            Self::Number(number) => show_number(column.kind, *number),
-            Self::Bytes(bytes) => show_bytes(column.kind, bytes),
+            Self::Number(number) => write_shown_number(column.kind, *number, out),
+            Self::Bytes(bytes) => write_shown_bytes(column.kind, bytes, out),
         }
     }
 }
@@ -125,12 +132,15 @@ pub(crate) fn read_cell(cell: &[u8], encoding: Encoding) -> Option<Value> {
     }
 }
 
-/// Shows what [`write_cell`] wrote for a column; `None` is NULL.
-pub(crate) fn show_cell(cell: &[u8], column: &Column) -> Option<String> {
-    match cell[0] {
-        BYTES => Some(show_bytes(column.kind, &unescaped(&cell[1..]))),
-        _ => read_cell(cell, column.encoding).map(|value| value.show(column)),
+/// Appends what [`write_cell`] wrote for a column as reports show it; says whether it is a value, not NULL.
+pub(crate) fn write_shown_cell(cell: &[u8], column: &Column, out: &mut String) -> bool {
+    if cell[0] == BYTES {
+        write_shown_bytes(column.kind, &unescaped(&cell[1..]), out);
+        return true;
     }
+    let value = read_cell(cell, column.encoding);
+    value.iter().for_each(|value| value.write_shown(column, out));
+    value.is_some()
 }
 
 /// The bytes that [`write_bytes`] wrote behind the first.
@@ -172,6 +182,14 @@ pub(crate) fn take_cell<'a>(from: &mut &'a [u8]) -> &'a [u8] {
     let (cell, rest) = from.split_at(length);
     *from = rest;
     cell
+}
+
+/// The word that [`Seeds::words`] gives the value of a cell of this column.
+pub(crate) fn cell_word(seeds: &Seeds, index: usize, column: &Column, cell: &[u8]) -> u64 {
+    match cell[0] {
+        BYTES => seeds.word_of(index, Some(&unescaped(&cell[1..]))),
+        _ => word(seeds, index, column, read_cell(cell, column.encoding).as_ref()),
+    }
 }
 
 /// The word that [`Seeds::words`] gives a value of this column.

@@ -2,7 +2,8 @@
 
 use arrow_schema::{DataType, Field};
 
-use crate::report::{Break, BreakHeader, Cell};
+use crate::report::BreakHeader;
+use crate::shown::{Shown, ShownMeasure};
 use crate::spec::Tolerance;
 
 /// The columns that every break file has, besides the key and the sources.
@@ -63,7 +64,7 @@ pub(super) struct Layout {
 
 /// What the lines of a break have in common.
 struct Group<'a> {
-    found: &'a Break,
+    found: &'a Shown,
     status: &'a str,
     present: &'a str,
 }
@@ -84,54 +85,50 @@ impl Layout {
         &self.columns
     }
 
-    pub(super) fn each_row(&self, found: &Break, mut write: impl FnMut(&[Value<'_>])) {
+    pub(super) fn each_row(&self, found: &Shown, mut write: impl FnMut(&[Value<'_>])) {
         if !found.is_outside() {
             let group = Group { found, status: "unmatched", present: &self.names(found, true) };
             let rule = format!("absent from {}", self.names(found, false));
-            let mut line = |measure: Option<(&Measure, &Cell)>| {
-                write(&self.row(&group, measure, None, &rule));
-            };
             if self.measures.is_empty() {
-                return line(None);
+                return write(&self.row(&group, None, &rule));
             }
-            return self.measures.iter().zip(&found.cells).for_each(|measure| line(Some(measure)));
+            return found.measures().for_each(|measure| write(&self.row(&group, Some(&measure), &rule)));
         }
         let group = Group { found, status: "outside", present: &self.everyone };
-        for (measure, cell) in self.measures.iter().zip(&found.cells) {
-            let Some(outside) = &cell.outside else {
+        for measure in found.measures() {
+            let Some((first, second)) = measure.pair() else {
                 continue;
             };
-            let (first, second) = outside.pair;
-            let rule =
-                [&measure.rule, ": ", &self.sources[first], " against ", &self.sources[second]].concat();
-            write(&self.row(&group, Some((measure, cell)), outside.difference.as_deref(), &rule));
+            let rule = &self.measures[measure.number()].rule;
+            let rule = [rule, ": ", &self.sources[first], " against ", &self.sources[second]].concat();
+            write(&self.row(&group, Some(&measure), &rule));
         }
     }
 
     fn row<'a>(
-        &self,
+        &'a self,
         group: &Group<'a>,
-        measure: Option<(&'a Measure, &'a Cell)>,
-        difference: Option<&'a str>,
+        shown: Option<&ShownMeasure<'a>>,
         rule: &'a str,
     ) -> Vec<Value<'a>> {
+        let measure = shown.map(|shown| &self.measures[shown.number()]);
         let mut row: Vec<Value<'a>> = Vec::with_capacity(self.columns.len());
-        row.extend(group.found.key.iter().map(|part| Value::from(part.as_deref())));
-        row.push(Value::Number(group.found.occurrence));
+        row.extend(group.found.key().map(Value::from));
+        row.push(Value::Number(group.found.occurrence()));
         row.extend([group.status, group.present].map(Value::Text));
-        row.push(measure.map(|(column, _)| column.name.as_str()).into());
-        row.extend((0..self.sources.len()).map(|source| {
-            let value = measure.and_then(|(_, cell)| cell.values[source].as_ref()?.as_deref());
-            Value::from(value)
-        }));
-        row.push(difference.into());
-        row.push(measure.and_then(|(column, _)| column.tolerance.as_deref()).into());
+        row.push(measure.map(|measure| measure.name.as_str()).into());
+        match shown {
+            Some(shown) => row.extend(shown.values().map(Value::from)),
+            None => row.extend(self.sources.iter().map(|_| Value::Null)),
+        }
+        row.push(shown.and_then(ShownMeasure::difference).into());
+        row.push(measure.and_then(|measure| measure.tolerance.as_deref()).into());
         row.push(Value::Text(rule));
         row
     }
 
-    fn names(&self, found: &Break, present: bool) -> String {
-        let names: Vec<&str> = (self.sources.iter().zip(&found.present))
+    fn names(&self, found: &Shown, present: bool) -> String {
+        let names: Vec<&str> = (self.sources.iter().zip(found.present()))
             .filter(|&(_, &has)| has == present)
             .map(|(name, _)| name.as_str())
             .collect();

@@ -11,6 +11,7 @@ use arrow_array::{Array, RecordBatch};
 use super::{BreaksFile, BreaksFormat, StoredBreaks};
 use crate::report::{Break, BreakHeader, Cell, Outside};
 use crate::rule::parse_rule;
+use crate::shown::Shown;
 use crate::spec::{Allow, Base, Rule, Tolerance};
 
 fn names(names: &[&str]) -> Vec<String> {
@@ -62,6 +63,26 @@ fn unmatched() -> Break {
     }
 }
 
+/// The break as it is shown, which tells it all.
+fn shown(found: &Break) -> Shown {
+    let mut shown = Shown::default();
+    let write = |text: Option<&str>, out: &mut String| {
+        out.push_str(text.unwrap_or_default());
+        text.is_some()
+    };
+    shown.start(found.present.iter().copied(), found.occurrence);
+    found.key.iter().for_each(|part| shown.key_part(|out| write(part.as_deref(), out)));
+    for (number, cell) in found.cells.iter().enumerate() {
+        shown.measure(number, cell.outside.as_ref().map(|outside| outside.pair));
+        let values = cell.values.iter().map(|value| value.as_ref().and_then(Option::as_deref));
+        values.for_each(|value| shown.value(|out| write(value, out)));
+        let difference = cell.outside.as_ref().and_then(|outside| outside.difference.as_deref());
+        difference.iter().for_each(|difference| shown.difference(difference));
+    }
+    assert_eq!(shown.to_break(found.cells.len()), *found);
+    shown
+}
+
 fn written(file: &str, measures: &[(&str, &str)], breaks: &[Break]) -> Vec<u8> {
     written_by(file, &header(measures), breaks, 1, 1000)
 }
@@ -72,7 +93,7 @@ fn written_by(file: &str, header: &BreakHeader, breaks: &[Break], threads: usize
     let (mut file, renderer) = BreaksFile::create(&path, header, threads).unwrap();
     for batch in breaks.chunks(batch) {
         let mut rendered = renderer.start();
-        batch.iter().for_each(|found| renderer.render(found, &mut rendered));
+        batch.iter().for_each(|found| renderer.render(&shown(found), &mut rendered));
         file.append(rendered).unwrap();
     }
     assert!(!path.exists(), "the name is taken only at the end");
@@ -198,7 +219,7 @@ fn a_file_that_is_not_finished_leaves_nothing() {
     BreaksFile::check(&path).unwrap();
     let (mut file, renderer) = BreaksFile::create(&path, &header(&MEASURES), 1).unwrap();
     let mut rendered = renderer.start();
-    renderer.render(&outside(), &mut rendered);
+    renderer.render(&shown(&outside()), &mut rendered);
     file.append(rendered).unwrap();
     drop(file);
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);

@@ -1,25 +1,32 @@
 //! The end of a comparison: decides by value what records could not, and tells of the breaks.
 
+mod batch;
+pub(crate) mod decide;
+mod in_order;
+mod merge;
+mod pairing;
+mod tell;
+
 use std::collections::HashMap;
 
 use crate::BreakSink;
-use crate::batch::{Cutter, Decision, Rows};
-use crate::bitmap::{Bitmap, Chosen, all_rows};
-use crate::census::Census;
-use crate::decide::{Decider, Told, Wanted};
-use crate::distinct::Room;
-use crate::entry::{Entry, Purpose};
 use crate::error::Error;
-use crate::in_order::in_order;
+use crate::finish::batch::{Cutter, Decision, Rows};
+use crate::finish::decide::{Decider, Told, Wanted};
+use crate::finish::in_order::in_order;
+use crate::finish::tell::Teller;
+use crate::join::kept::Kept;
 use crate::join::{GroupBreak, Tally};
-use crate::kept::Kept;
 use crate::plan::{Measure, Plan};
+use crate::report::census::Census;
+use crate::report::shown::Shown;
 use crate::report::{Break, BreakHeader};
+use crate::reread::bitmap::{Bitmap, Chosen, all_rows};
+use crate::reread::entry::{Entry, Purpose};
 use crate::reread::{Reread, choose, place_of};
-use crate::shown::Shown;
-use crate::sorter::{Merge, Sorter};
 use crate::spec::{Duplicates, Spec, Tolerance};
-use crate::tell::Teller;
+use crate::spill::distinct::Room;
+use crate::spill::sorter::{Merge, Sorter};
 
 /// How many repeated keys an error names.
 const EXAMPLES: usize = 3;

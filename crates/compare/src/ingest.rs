@@ -1,24 +1,29 @@
 //! The first step: streams every source through decoding and hashing into partitions of records.
 
+pub(crate) mod encode;
+mod probe;
+pub(crate) mod record;
+pub(crate) mod totals;
+
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use arrow_array::{ArrayRef, RecordBatch};
 
-use crate::census::Census;
 use crate::decode::{Decoded, Misfit};
-use crate::encode::{Encoder, Encoding, Shape, decode_batch};
 use crate::error::Error;
 use crate::fingerprint::Seeds;
-use crate::learn::first_batch;
-use crate::partition::{Budget, Chunk, Radix, Scatter};
+use crate::ingest::encode::{Encoder, Encoding, Shape, decode_batch};
+use crate::ingest::probe::Probe;
+use crate::ingest::totals::Totals;
 use crate::plan::Plan;
-use crate::probe::Probe;
+use crate::plan::learn::first_batch;
+use crate::plan::stray::Watch;
 use crate::progress::Progress;
+use crate::report::census::Census;
 use crate::spec::Source;
-use crate::stray::Watch;
+use crate::spill::partition::{Budget, Chunk, Radix, Scatter};
 use crate::table::Scan;
 use crate::temporal::OrderEvidence;
-use crate::totals::Totals;
 
 /// Why reading stopped: for good, or to start over with a better plan.
 pub(crate) enum Stop {

@@ -1,25 +1,29 @@
 //! The second step: joins all sources partition by partition and finds the groups that break.
 
+pub(crate) mod aggregate;
+mod bucket;
+mod judge;
+pub(crate) mod kept;
 mod one_key;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use crate::aggregate::{Aggregator, NoValues};
-use crate::bitmap::Bitmap;
-use crate::bucket::{Buckets, Group};
-use crate::distinct::Room;
-use crate::encode::Shape;
 use crate::error::Error;
+use crate::ingest::encode::Shape;
 use crate::ingest::on_threads;
-use crate::judge::{Closeness, Judge, Largest};
-use crate::kept::Kept;
+use crate::ingest::record::{fingerprint, locator};
+use crate::join::aggregate::{Aggregator, NoValues};
+use crate::join::bucket::{Buckets, Group};
+use crate::join::judge::{Closeness, Judge, Largest};
+use crate::join::kept::Kept;
 use crate::number::Quantity;
-use crate::partition::{Budget, Chunk, Radix, Scatter};
 use crate::plan::Plan;
 use crate::progress::Progress;
-use crate::record::{fingerprint, locator};
+use crate::reread::bitmap::Bitmap;
 use crate::spec::{Duplicates, Rule};
+use crate::spill::distinct::Room;
+use crate::spill::partition::{Budget, Chunk, Radix, Scatter};
 use crate::tolerance::check;
 
 /// How finely a partition that is too large is split again.

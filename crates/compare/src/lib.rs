@@ -1,65 +1,36 @@
 //! Says how N tables differ: Arrow in, a comparison out.
 
-mod aggregate;
-mod batch;
-mod bitmap;
-mod breaks_file;
-mod bucket;
-mod census;
-mod decide;
 mod decode;
-mod distinct;
-mod encode;
-mod entry;
 mod error;
 mod fingerprint;
 mod finish;
-mod found;
-mod in_order;
 mod ingest;
 mod join;
-mod judge;
-mod kept;
 mod kind;
-mod learn;
 mod memory_table;
-mod merge;
 mod number;
-mod pairing;
-mod partition;
 mod plan;
-mod probe;
 mod progress;
-mod queue;
-mod record;
 mod report;
 mod reread;
 mod rule;
 mod run;
-mod show;
-mod shown;
-mod sorter;
 mod spec;
-mod spool;
-mod stray;
+mod spill;
 mod sum;
-mod summary;
-mod survey;
 mod table;
-mod tell;
 mod temporal;
 mod text;
 mod tolerance;
-mod totals;
 mod unique;
 mod value;
 
-pub use breaks_file::{BreaksFile, BreaksFileError, BreaksFormat, StoredBreaks, StoredBreaksError};
 pub use error::{Error, ValueProblem};
 pub use kind::Kind;
 pub use memory_table::MemoryTable;
 pub use number::{Decimal, Number, NumeralError};
 pub use progress::{Progress, Stage};
+pub use report::breaks_file::{BreaksFile, BreaksFileError, BreaksFormat, StoredBreaks, StoredBreaksError};
 pub use report::{
     Break, BreakHeader, Cell, ColumnReport, Comparison, Concentration, Finding, KeyReport, MeasureReport,
     Outside, Role, TypeDrift, Verdict,

@@ -2,7 +2,10 @@
 
 mod column;
 mod fit;
+pub(crate) mod learn;
 mod names;
+pub(crate) mod stray;
+pub(crate) mod survey;
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,5 +1,11 @@
 //! What a comparison says.
 
+pub(crate) mod breaks_file;
+pub(crate) mod census;
+pub(crate) mod show;
+pub(crate) mod shown;
+pub(crate) mod summary;
+
 use crate::kind::Kind;
 use crate::spec::{RuleType, Tolerance};
 

@@ -1,24 +1,28 @@
 //! The third step: reads chosen rows again, for their keys and values.
 
+pub(crate) mod bitmap;
+pub(crate) mod entry;
+mod found;
+
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow_array::RecordBatch;
 
-use crate::bitmap::Chosen;
-use crate::census::Census;
 use crate::decode::{Decoded, Values, decode};
-use crate::entry::{Purpose, Row, write_entry, write_key, write_key_up_to};
 use crate::error::Error;
 use crate::fingerprint::Seeds;
-use crate::found::Found;
 use crate::ingest::{Block, on_threads, read_error};
-use crate::kept::Kept;
-use crate::partition::Budget;
+use crate::join::kept::Kept;
 use crate::plan::Plan;
 use crate::progress::Progress;
-use crate::sorter::Sorter;
+use crate::report::census::Census;
+use crate::reread::bitmap::Chosen;
+use crate::reread::entry::{Purpose, Row, write_entry, write_key, write_key_up_to};
+use crate::reread::found::Found;
 use crate::spec::Source;
+use crate::spill::partition::Budget;
+use crate::spill::sorter::Sorter;
 use crate::temporal::OrderEvidence;
 
 /// Reads chosen rows again.

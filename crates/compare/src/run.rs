@@ -1,25 +1,25 @@
 //! A comparison from start to end: plan, ingest, join, read again, report.
 
 use crate::BreakSink;
-use crate::bitmap::Bitmap;
-use crate::census::Census;
-use crate::encode::{OwnWords, Shape};
 use crate::error::Error;
 use crate::fingerprint::Seeds;
 use crate::finish::{Finish, Flags};
+use crate::ingest::encode::{OwnWords, Shape};
 use crate::ingest::{Ingested, Reading, Stop, Surprise};
 use crate::join::Join;
-use crate::kept::Kept;
-use crate::learn::{first_rows, learn, unproven_date};
-use crate::partition::{Budget, Radix};
+use crate::join::kept::Kept;
+use crate::plan::learn::{first_rows, learn, unproven_date};
+use crate::plan::stray;
+use crate::plan::survey::Survey;
 use crate::plan::{How, Learnt, Plan};
 use crate::progress::{Progress, Stage};
 use crate::report::Comparison;
+use crate::report::census::Census;
+use crate::report::summary::summary;
 use crate::reread::Reread;
+use crate::reread::bitmap::Bitmap;
 use crate::spec::{Limits, Source, Spec};
-use crate::stray;
-use crate::summary::summary;
-use crate::survey::Survey;
+use crate::spill::partition::{Budget, Radix};
 
 /// What a partition should take, so that all its sources stay in the cache while they are joined.
 const PARTITION_BYTES: u64 = 1 << 20;

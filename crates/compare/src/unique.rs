@@ -6,7 +6,7 @@ use arrow_cast::display::{ArrayFormatter, FormatOptions};
 
 use crate::error::Error;
 use crate::kind::Physical;
-use crate::learn::first_batch;
+use crate::plan::learn::first_batch;
 use crate::progress::Progress;
 use crate::run::{Run, Tuning};
 use crate::spec::{Limits, Source, Spec};

@@ -8,7 +8,7 @@ use crate::decode::{Decoded, Values, fixed_number};
 use crate::fingerprint::{Seeds, canonical_bits, number_bytes};
 use crate::number::{Number, Quantity};
 use crate::plan::{Column, Encoding};
-use crate::show::{write_shown_bytes, write_shown_number};
+use crate::report::show::{write_shown_bytes, write_shown_number};
 
 /// A value that is not NULL; ordered within its kind.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

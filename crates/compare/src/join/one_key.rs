@@ -1,11 +1,11 @@
 //! More rows of one key than fit into memory.
 
 use super::Worker;
-use crate::aggregate::Aggregator;
 use crate::error::Error;
-use crate::partition::Chunk;
-use crate::record::{HEAD_WORDS, head, locator};
-use crate::sorter::Sorter;
+use crate::ingest::record::{HEAD_WORDS, head, locator};
+use crate::join::aggregate::Aggregator;
+use crate::spill::partition::Chunk;
+use crate::spill::sorter::Sorter;
 
 /// Equal rows that are remembered until it is known whether every source has as many; more are decided by value.
 const MOST_EQUAL_ROWS: usize = 1 << 18;

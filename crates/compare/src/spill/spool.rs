@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::partition::Budget;
+use crate::spill::partition::Budget;
 
 /// What is gathered before it is written.
 const WRITE_BYTES: usize = 1 << 18;

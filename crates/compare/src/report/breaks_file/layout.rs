@@ -3,7 +3,7 @@
 use arrow_schema::{DataType, Field};
 
 use crate::report::BreakHeader;
-use crate::shown::{Shown, ShownMeasure};
+use crate::report::shown::{Shown, ShownMeasure};
 use crate::spec::Tolerance;
 
 /// The columns that every break file has, besides the key and the sources.

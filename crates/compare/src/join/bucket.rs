@@ -1,8 +1,8 @@
 //! Brings the records of a partition together by key: a counting sort on a few bits, then small sorts.
 
 use crate::error::Error;
-use crate::partition::{Budget, Chunk, Radix};
-use crate::record::{Layout, copy, fingerprint};
+use crate::ingest::record::{Layout, copy, fingerprint};
+use crate::spill::partition::{Budget, Chunk, Radix};
 
 /// Records a bucket should hold on average: few enough that sorting one is cheap, many enough that few are empty.
 const RECORDS_PER_BUCKET: usize = 2;

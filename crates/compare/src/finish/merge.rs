@@ -1,13 +1,13 @@
 //! Brings rows that are decided by value together by key, in the order of the keys.
 
-use crate::aggregate::{Aggregator, NoValues};
-use crate::decide::Decider;
-use crate::distinct::Room;
-use crate::entry::Entry;
 use crate::error::Error;
-use crate::partition::Budget;
+use crate::finish::decide::Decider;
+use crate::join::aggregate::{Aggregator, NoValues};
 use crate::progress::Progress;
-use crate::queue::Queue;
+use crate::reread::entry::Entry;
+use crate::spill::distinct::Room;
+use crate::spill::partition::Budget;
+use crate::spill::queue::Queue;
 
 /// Pairs rows key by key; with `counts_keys`, the key report is counted too.
 pub(crate) fn pair_rows<'e>(

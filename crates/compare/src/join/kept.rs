@@ -1,6 +1,6 @@
 //! The words of long texts in rows that broke, so that the texts need not be read to decide them.
 
-use crate::encode::MOST_LONG;
+use crate::ingest::encode::MOST_LONG;
 
 /// A word for each long text of a row, `None` for NULL.
 pub(crate) type Words = [Option<u64>; MOST_LONG];

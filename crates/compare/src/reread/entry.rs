@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use crate::decode::Decoded;
-use crate::found::Found;
 use crate::plan::{Encoding, Plan};
+use crate::reread::found::Found;
 use crate::value::{Value, read_cell, take_cell, write_bytes, write_cell};
 
 /// A row that is decided by value.

@@ -1,21 +1,21 @@
 //! Decides groups by their values, and tells of those that break.
 
-use crate::breaks_file::{Rendered, Renderer};
-use crate::census::Census;
-use crate::entry::{Entry, Purpose, measured};
 use crate::error::Error;
 use crate::fingerprint::Seeds;
+use crate::finish::pairing::pair;
 use crate::join::Tally;
 use crate::kind::Kind;
 use crate::number::Quantity;
-use crate::pairing::pair;
 use crate::plan::{Measure, Plan};
 use crate::progress::Progress;
-use crate::queue::{Queue, Waiting};
 use crate::report::Break;
+use crate::report::breaks_file::{Rendered, Renderer};
+use crate::report::census::Census;
+use crate::report::shown::Shown;
+use crate::reread::entry::{Entry, Purpose, measured};
 use crate::rule::display_signed_duration;
-use crate::shown::Shown;
 use crate::spec::{Aggregate, Base, Rule, Source};
+use crate::spill::queue::{Queue, Waiting};
 use crate::tolerance::{Outcome, check};
 use crate::value::{Value, cell_word, take_cell, word, write_shown_cell};
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use crate::error::Error;
-use crate::record::append;
+use crate::ingest::record::append;
 
 /// Small enough that many partitions can be open at once, large enough to write in one go.
 const CHUNK_WORDS: usize = 2048;
@@ -317,7 +317,7 @@ fn in_memory(chain: &[Chunk]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::{Budget, CHUNK_WORDS, Chunk, Radix, Scatter};
-    use crate::record::fingerprint;
+    use crate::ingest::record::fingerprint;
 
     const STRIDE: usize = 8;
     const SOURCES: usize = 3;

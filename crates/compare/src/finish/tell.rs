@@ -1,9 +1,9 @@
 //! Tells of breaks: of all to whoever takes them, of the first to the report.
 
 use crate::BreakSink;
-use crate::breaks_file::{BreaksFile, BreaksFileError, Renderer};
-use crate::decide::{Told, Wanted};
 use crate::error::Error;
+use crate::finish::decide::{Told, Wanted};
+use crate::report::breaks_file::{BreaksFile, BreaksFileError, Renderer};
 use crate::report::{Break, BreakHeader};
 use crate::table::TableError;
 

@@ -8,10 +8,10 @@ use crate::error::{Error, ValueProblem};
 use crate::ingest::{Surprise, read_error};
 use crate::kind::Physical;
 use crate::number::Number;
+use crate::plan::stray::Likenesses;
+use crate::plan::survey::Survey;
 use crate::plan::{Column, Learnt};
 use crate::spec::Source;
-use crate::stray::Likenesses;
-use crate::survey::Survey;
 use crate::text::Assumption;
 
 /// Rows that a first assumption is made from.

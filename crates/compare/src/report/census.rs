@@ -6,7 +6,7 @@ use crate::decode::Decoded;
 use crate::fingerprint::Seeds;
 use crate::plan::Plan;
 use crate::report::Concentration;
-use crate::show::show;
+use crate::report::show::show;
 use crate::spec::Rule;
 
 /// A column with more values than this is no place where breaks concentrate.

@@ -9,9 +9,9 @@ use arrow_array::types::Int64Type;
 use arrow_array::{Array, RecordBatch};
 
 use super::{BreaksFile, BreaksFormat, StoredBreaks};
+use crate::report::shown::Shown;
 use crate::report::{Break, BreakHeader, Cell, Outside};
 use crate::rule::parse_rule;
-use crate::shown::Shown;
 use crate::spec::{Allow, Base, Rule, Tolerance};
 
 fn names(names: &[&str]) -> Vec<String> {

@@ -5,9 +5,9 @@ use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
 use crate::error::Error;
-use crate::partition::Budget;
 use crate::progress::Progress;
-use crate::spool::{READ_BYTES, Spool, Stretch, Strings};
+use crate::spill::partition::Budget;
+use crate::spill::spool::{READ_BYTES, Spool, Stretch, Strings};
 
 /// Sorted runs that are read at once: each has a buffer, and more than these gain little.
 const LEAST_FAN_IN: usize = 16;
@@ -263,8 +263,8 @@ impl<'a> Merge<'a> {
 #[cfg(test)]
 mod tests {
     use super::{LEAST_FAN_IN, Sorter};
-    use crate::partition::Budget;
     use crate::progress::Progress;
+    use crate::spill::partition::Budget;
 
     const STRINGS: u32 = 50_000;
 

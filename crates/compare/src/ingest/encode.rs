@@ -5,11 +5,11 @@ use arrow_array::RecordBatch;
 use crate::decode::{Decoded, Misfit, Values, decode};
 use crate::error::Error;
 use crate::fingerprint::{Seeds, canonical_bits, number_parts};
+use crate::ingest::record::{Carry, Layout, get_u64, get_u128, put_u64, put_u128};
 use crate::number::{Decimal, Number};
-use crate::partition::Scatter;
 use crate::plan::{Encoding as ColumnEncoding, Plan};
-use crate::record::{Carry, Layout, get_u64, get_u128, put_u64, put_u128};
 use crate::spec::Aggregate;
+use crate::spill::partition::Scatter;
 use crate::temporal::OrderEvidence;
 
 /// Each word for a long text is carried by every row, so there are few.

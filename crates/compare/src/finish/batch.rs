@@ -1,11 +1,11 @@
 //! Cuts sorted rows into batches of whole keys, and decides them.
 
-use crate::decide::Decider;
-use crate::distinct::Room;
-use crate::entry::Entry;
 use crate::error::Error;
-use crate::merge::{aggregate_rows, count_key, pair_rows};
-use crate::sorter::Merge;
+use crate::finish::decide::Decider;
+use crate::finish::merge::{aggregate_rows, count_key, pair_rows};
+use crate::reread::entry::Entry;
+use crate::spill::distinct::Room;
+use crate::spill::sorter::Merge;
 
 /// What a batch may take before it is cut at the next key.
 const BATCH_ROWS: usize = 4096;

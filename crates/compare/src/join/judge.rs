@@ -1,10 +1,10 @@
 //! Checks the measures of groups by what their records carry.
 
 use crate::decode::fixed_number;
-use crate::encode::{Shape, float_in, number_in, units_in};
+use crate::ingest::encode::{Shape, float_in, number_in, units_in};
+use crate::ingest::record::Carry;
 use crate::number::{Decimal, Number, Quantity};
 use crate::plan::{Encoding, Plan};
-use crate::record::Carry;
 use crate::spec::Rule;
 use crate::tolerance::{FixedRule, FloatRule, check, effective_reference};
 

@@ -1,16 +1,16 @@
 //! Puts what was counted together into a report.
 
-use crate::census::Census;
-use crate::decide::show_difference;
+use crate::finish::decide::show_difference;
 use crate::ingest::Ingested;
+use crate::ingest::totals::Totals;
 use crate::join::Tally;
 use crate::kind::Kind;
 use crate::number::{Decimal, Number, Quantity};
 use crate::plan::{Fit, Measure, Plan};
+use crate::report::census::Census;
 use crate::report::{Break, Comparison, KeyReport, MeasureReport, TypeDrift, Verdict};
 use crate::spec::{Aggregate, Allow, Rule, Source};
 use crate::sum::Overflow;
-use crate::totals::Totals;
 
 /// The report of a comparison.
 pub(crate) fn summary(

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
 
 use crate::ingest::Block;
-use crate::record::{fingerprint, locator};
+use crate::ingest::record::{fingerprint, locator};
 use crate::table::Selection;
 
 /// A bit per row of a source, by locator.

@@ -1,12 +1,12 @@
 //! Turns the rows of a group into one value per measure.
 
-use crate::distinct::{Distinct, Room};
-use crate::encode::{Shape, float_in, number_in, units_in};
 use crate::error::Error;
+use crate::ingest::encode::{Shape, float_in, number_in, units_in};
+use crate::ingest::record::{Carry, get_u128};
 use crate::number::{Decimal, Number, Quantity};
 use crate::plan::{Encoding, Fit, Plan};
-use crate::record::{Carry, get_u128};
 use crate::spec::Aggregate;
+use crate::spill::distinct::{Distinct, Room};
 use crate::sum::{DecimalSum, FloatSum};
 use crate::value::Value;
 

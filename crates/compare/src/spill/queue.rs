@@ -1,9 +1,9 @@
 //! Rows of one key that wait to be paired, more of them than memory holds.
 
-use crate::entry::Entry;
 use crate::error::Error;
-use crate::partition::Budget;
-use crate::spool::{Spool, Stretch, Strings};
+use crate::reread::entry::Entry;
+use crate::spill::partition::Budget;
+use crate::spill::spool::{Spool, Stretch, Strings};
 
 /// What of a queue waits in memory.
 const MEMORY_BYTES: usize = 1 << 18;

@@ -19,7 +19,7 @@ use layout::{Layout, Value};
 pub use stored::{StoredBreaks, StoredBreaksError};
 
 use crate::report::BreakHeader;
-use crate::shown::Shown;
+use crate::report::shown::Shown;
 
 /// What a break file is written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

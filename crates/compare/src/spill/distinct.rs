@@ -4,11 +4,11 @@ use std::collections::HashSet;
 use std::hash::Hash;
 
 use crate::error::Error;
-use crate::partition::Budget;
 use crate::plan::Plan;
 use crate::progress::Progress;
-use crate::sorter::Sorter;
 use crate::spec::Aggregate;
+use crate::spill::partition::Budget;
+use crate::spill::sorter::Sorter;
 
 /// What a value takes in the set, beside what it points to.
 const SEEN_BYTES: usize = 40;
@@ -91,8 +91,8 @@ impl<'a, T: AsRef<[u8]> + Eq + Hash> Distinct<'a, T> {
 #[cfg(test)]
 mod tests {
     use super::{Distinct, Room};
-    use crate::partition::Budget;
     use crate::progress::Progress;
+    use crate::spill::partition::Budget;
 
     #[test]
     fn what_is_spilled_is_counted_once() {

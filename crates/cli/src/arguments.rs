@@ -2,6 +2,7 @@
 
 #![expect(clippy::doc_markdown, reason = "these comments are the help text, which has no markup")]
 
+mod queues;
 mod running;
 
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::report::Format;
 
+pub(crate) use queues::{LimitOf, Queues, QueuesList, QueuesSet};
 pub(crate) use running::{
     Breaks, BreaksForm, Cancel, Check, Events, Interval, List, Places, Retry, Run, Runs, Serve, Show,
     StatusOf, Tail, Work, Worker,
@@ -21,7 +23,7 @@ pub(crate) use running::{
 pub(crate) struct Trueup {
     /// What to do.
     #[command(subcommand)]
-    pub command: Command,
+    pub(crate) command: Command,
 }
 
 /// What `trueup` does.
@@ -50,6 +52,9 @@ pub(crate) enum Command {
     /// Lists, shows, cancels and retries runs, and prints their breaks
     #[command(subcommand)]
     Runs(Runs),
+    /// Lists queues, makes them and limits them
+    #[command(subcommand)]
+    Queues(Queues),
     /// Looks at the log of what happened to runs
     #[command(subcommand)]
     Events(Events),
@@ -75,15 +80,15 @@ pub(crate) enum Audit {
 pub(crate) struct Verify {
     /// Where.
     #[command(flatten)]
-    pub places: Places,
+    pub(crate) places: Places,
 
     /// The head that an earlier check printed; if entries were cut off since then, it is missing now
     #[arg(long, value_name = "HASH")]
-    pub expect: Option<trueup_store::Head>,
+    pub(crate) expect: Option<trueup_store::Head>,
 
     /// Prints one JSON object
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
 }
 
 const RUN_EXITS: &str = "Ctrl-C cancels the run and waits for it; pressed again, it ends at once.\n\
@@ -100,47 +105,47 @@ const EXITS: &str = "SRC is a source's name, or its number from 0. Options that 
 pub(crate) struct Diff {
     /// Files, directories, globs, or - for standard input: CSV, TSV, JSON lines, Parquet or Arrow, also .gz and .zst
     #[arg(required = true, num_args = 1.., value_name = "[NAME=]PATH")]
-    pub sources: Vec<String>,
+    pub(crate) sources: Vec<String>,
 
     /// Columns that tell rows apart; without any, those that could are listed
     #[arg(short, long, value_name = "COL,…", help_heading = "What to compare")]
-    pub key: Vec<String>,
+    pub(crate) key: Vec<String>,
 
     /// An aggregate per key instead of each row: sum, count, count_distinct, min, max, avg or value
     #[arg(short, long, value_name = "[NAME=]AGG(COL)", help_heading = "What to compare")]
-    pub measure: Vec<String>,
+    pub(crate) measure: Vec<String>,
 
     /// Only these columns
     #[arg(long, value_name = "COL,…", conflicts_with = "measure", help_heading = "What to compare")]
-    pub compare: Vec<String>,
+    pub(crate) compare: Vec<String>,
 
     /// All columns but these
     #[arg(long, value_name = "COL,…", help_heading = "What to compare")]
-    pub ignore: Vec<String>,
+    pub(crate) ignore: Vec<String>,
 
     /// Gives a column of one source another name
     #[arg(long, value_name = "SRC:FROM=TO", help_heading = "What to compare")]
-    pub rename: Vec<String>,
+    pub(crate) rename: Vec<String>,
 
     /// How far values may be apart: 0.01, 0.5%, 2d, -1d..+3d or exact; then ,base=larger|smaller|mean|SRC and ,allow=N|N%
     #[arg(short, long, value_name = "COL=RULE", help_heading = "What counts as equal")]
-    pub tolerance: Vec<String>,
+    pub(crate) tolerance: Vec<String>,
 
     /// What is done to text first: trim, collapse_space, casefold, nfc
     #[arg(long, alias = "normalize", value_name = "COL=HOW,…", help_heading = "What counts as equal")]
-    pub normalise: Vec<String>,
+    pub(crate) normalise: Vec<String>,
 
     /// Columns where 1, yes, y, t and true are the same, and so are their opposites
     #[arg(long, value_name = "COL,…", help_heading = "What counts as equal")]
-    pub boolean: Vec<String>,
+    pub(crate) boolean: Vec<String>,
 
     /// Columns that are text, whatever they look like: ids, numerals of more than 38 digits
     #[arg(long, value_name = "COL,…", help_heading = "What counts as equal")]
-    pub text: Vec<String>,
+    pub(crate) text: Vec<String>,
 
     /// How dates in a text column are written, such as %d/%m/%Y
     #[arg(long, value_name = "[SRC:]COL=FMT", help_heading = "What counts as equal")]
-    pub date_format: Vec<String>,
+    pub(crate) date_format: Vec<String>,
 
     /// The zone of times that carry none, such as Europe/Berlin or +01:00
     #[arg(
@@ -149,75 +154,75 @@ pub(crate) struct Diff {
         allow_hyphen_values = true,
         help_heading = "What counts as equal"
     )]
-    pub timezone: Vec<String>,
+    pub(crate) timezone: Vec<String>,
 
     /// What to do with keys that repeat
     #[arg(long, value_enum, help_heading = "What counts as equal")]
-    pub duplicates: Option<DuplicatePolicy>,
+    pub(crate) duplicates: Option<DuplicatePolicy>,
 
     /// The source that the others are held against; without one, the two furthest apart count
     #[arg(long, value_name = "SRC", help_heading = "What counts as equal")]
-    pub reference: Option<String>,
+    pub(crate) reference: Option<String>,
 
     /// Decide everything by value, never by fingerprint
     #[arg(long, help_heading = "What counts as equal")]
-    pub verify: bool,
+    pub(crate) verify: bool,
 
     /// How the report is written
     #[arg(short, long, value_enum, default_value = "table", help_heading = "Results")]
-    pub format: Format,
+    pub(crate) format: Format,
 
     /// Writes the report to a file; - is standard output
     #[arg(short, long, value_name = "FILE", help_heading = "Results")]
-    pub output: Option<PathBuf>,
+    pub(crate) output: Option<PathBuf>,
 
     /// Writes every break to a file: .parquet, .csv or .jsonl
     #[arg(long, value_name = "FILE", help_heading = "Results")]
-    pub breaks: Option<PathBuf>,
+    pub(crate) breaks: Option<PathBuf>,
 
     /// How many breaks the report shows
     #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Results")]
-    pub limit: usize,
+    pub(crate) limit: usize,
 
     /// When to use colours
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto", help_heading = "Results")]
-    pub color: Colours,
+    pub(crate) color: Colours,
 
     /// No progress, and no verdict beside --output
     #[arg(short, long, help_heading = "Results")]
-    pub quiet: bool,
+    pub(crate) quiet: bool,
 
     /// What the files are: csv, tsv, jsonl, parquet or arrow; otherwise detected
     #[arg(long, value_name = "[SRC:]FORMAT", help_heading = "How files are read")]
-    pub input_format: Vec<String>,
+    pub(crate) input_format: Vec<String>,
 
     /// What is between fields: one character, or tab; otherwise detected
     #[arg(long, value_name = "[SRC:]CHAR", help_heading = "How files are read")]
-    pub delimiter: Vec<String>,
+    pub(crate) delimiter: Vec<String>,
 
     /// What is around fields: one character; otherwise detected
     #[arg(long, value_name = "[SRC:]CHAR", help_heading = "How files are read")]
-    pub quote: Vec<String>,
+    pub(crate) quote: Vec<String>,
 
     /// The encoding of text files, such as latin1; otherwise by byte order mark, or UTF-8
     #[arg(long, value_name = "[SRC:]LABEL", help_heading = "How files are read")]
-    pub encoding: Vec<String>,
+    pub(crate) encoding: Vec<String>,
 
     /// What an empty CSV field is: quoted (NULL unless quoted), null, or text
     #[arg(long, value_name = "[SRC:]MEANING", help_heading = "How files are read")]
-    pub empty: Vec<String>,
+    pub(crate) empty: Vec<String>,
 
     /// CSV files, or those of the sources named, have no header; columns are column_0, column_1, …
     #[arg(long, value_name = "SRC,…", num_args = 0..=1, require_equals = true, default_missing_value = "", help_heading = "How files are read")]
-    pub no_header: Vec<String>,
+    pub(crate) no_header: Vec<String>,
 
     /// How much memory to use: 2GB, 512MiB, or a share of what is free
     #[arg(long, value_name = "SIZE", default_value = "60%", help_heading = "Cost")]
-    pub memory: String,
+    pub(crate) memory: String,
 
     /// How many threads to use; one per processor by default
     #[arg(long, value_name = "N", help_heading = "Cost")]
-    pub threads: Option<std::num::NonZeroUsize>,
+    pub(crate) threads: Option<std::num::NonZeroUsize>,
 }
 
 /// What to do with keys that repeat.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use trueup_compare::{BreaksFileError, ValueProblem};
+use trueup_store::StoreError;
 
 use crate::reading_hint;
 use crate::visible::visible_lines;
@@ -49,14 +50,14 @@ pub(crate) enum Failure {
     },
     /// The store cannot do it.
     #[error(transparent)]
-    Store(#[from] trueup_store::StoreError),
+    Store(#[from] StoreError),
     /// The store cannot be opened.
     #[error("cannot open the store {place}: {error}")]
     OpenStore {
         /// Where it is, without its password.
         place: String,
         /// What is wrong with it.
-        error: trueup_store::StoreError,
+        error: StoreError,
     },
     /// The folder for the files of runs cannot be made.
     #[error("cannot make the folder {folder}: {error}")]
@@ -152,7 +153,7 @@ impl Failure {
                 ErrorKind::StorageFull => Some("free some space, or write to another disk".to_owned()),
                 _ => None,
             },
-            Self::Store(error) | Self::OpenStore { error, .. } => error.hint().map(str::to_owned),
+            Self::Store(error) | Self::OpenStore { error, .. } => store_hint(error),
             Self::NoFolder { .. } => Some("name another by --data-dir, or by --store".to_owned()),
             Self::ReadJob { .. } => Some("check the path".to_owned()),
             Self::NoJob { .. } => Some("nothing was saved; docs/jobs.md says what a job has".to_owned()),
@@ -160,6 +161,18 @@ impl Failure {
             Self::Run { id, .. } => Some(format!("`trueup runs show {id}` shows what it told")),
             Self::StoredBreaks(_) | Self::Signals(_) | Self::Runtime(_) | Self::Interrupted => None,
         }
+    }
+}
+
+fn store_hint(error: &StoreError) -> Option<String> {
+    match error {
+        StoreError::NoSuchQueue { name } => {
+            Some(format!("make it: trueup queues set {name}; or let the job use the queue `default`"))
+        }
+        StoreError::QueueFull { queue, .. } => Some(format!(
+            "try again when some have started, or let more wait: trueup queues set {queue} --max-waiting N"
+        )),
+        other => other.hint().map(str::to_owned),
     }
 }
 

@@ -16,6 +16,7 @@ mod output;
 mod panics;
 mod place;
 mod progress;
+mod queues;
 mod reading_hint;
 mod report;
 mod run;
@@ -56,6 +57,7 @@ fn main() -> ExitCode {
         Command::Serve(options) => (serve::serve(options), Colours::Auto),
         Command::Worker(options) => (serve::work(options), Colours::Auto),
         Command::Runs(options) => (runs::run(options), Colours::Auto),
+        Command::Queues(options) => (queues::run(options), Colours::Auto),
         Command::Events(Events::Tail(options)) => (events_tail::tail(options), Colours::Auto),
         Command::Status(options) => (status::status(options), Colours::Auto),
         Command::Audit(Audit::Verify(options)) => (audit::verify(options), Colours::Auto),

@@ -22,9 +22,9 @@ const RUNS_FOLDER: &str = "runs";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Home {
     /// The store.
-    pub store: Place,
+    pub(crate) store: Place,
     /// The folder that each tenant has a folder in, with one for each of its runs.
-    pub runs_dir: PathBuf,
+    pub(crate) runs_dir: PathBuf,
 }
 
 impl Home {

@@ -26,20 +26,20 @@ pub(crate) use phrases::{count, counted, verdict_line};
 /// A finished comparison and where its sources came from.
 pub(crate) struct Report<'a> {
     /// What was found.
-    pub comparison: &'a Comparison,
+    pub(crate) comparison: &'a Comparison,
     /// What was asked for.
-    pub spec: &'a Spec,
+    pub(crate) spec: &'a Spec,
     /// One per source.
-    pub inputs: &'a [Input],
+    pub(crate) inputs: &'a [Input],
 }
 
 /// Where a source came from.
 #[derive(Debug, Clone)]
 pub(crate) struct Input {
     /// As given on the command line.
-    pub path: String,
+    pub(crate) path: String,
     /// What was detected: `CSV, delimiter ';', UTF-8, header`.
-    pub read_as: String,
+    pub(crate) read_as: String,
 }
 
 /// What the report is written as.
@@ -61,14 +61,19 @@ pub(crate) enum Format {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Look {
     /// Characters in a line.
-    pub width: usize,
+    pub(crate) width: usize,
     /// Whether escape codes for colours are understood.
-    pub colour: bool,
+    pub(crate) colour: bool,
 }
 
 impl Look {
     /// What goes into files and pipes.
     pub(crate) const PLAIN: Self = Self { width: 120, colour: false };
+
+    /// How marks and headings are shown there.
+    pub(crate) fn marks(self) -> text_grid::Marks {
+        if self.colour { text_grid::Marks::Colours } else { text_grid::Marks::Carets }
+    }
 }
 
 impl Report<'_> {

@@ -3,15 +3,15 @@
 use std::process::ExitCode;
 
 use serde_json::json;
-use trueup_store::{Pass, QueueLoad};
+use trueup_store::Pass;
 
 use crate::arguments::{Colours, StatusOf};
 use crate::failure::Failure;
 use crate::place::{self, Home};
-use crate::report::text_grid::{Field, Marks, lines};
+use crate::report::text_grid::{Field, lines};
 use crate::runs::{moment, span};
 use crate::visible::visible;
-use crate::{output, terminal};
+use crate::{output, queues, terminal};
 
 /// Prints what there is to know.
 pub(crate) fn status(options: &StatusOf) -> Result<ExitCode, Failure> {
@@ -20,19 +20,16 @@ pub(crate) fn status(options: &StatusOf) -> Result<ExitCode, Failure> {
         Ok((store.schema(), store.queues(tenant_id).await?, store.passes().await?))
     })?;
     if options.json {
-        let queues: Vec<_> = queues.iter().map(queue_json).collect();
+        let queues = queues::json(&queues);
         let tasks: Vec<_> = passes.iter().map(task_json).collect();
         let store = json!({ "place": home.store.to_string(), "schema": schema });
         let files = home.runs_dir.display().to_string();
         let status = json!({ "store": store, "files": files, "queues": queues, "tasks": tasks });
         return output::say(&format!("{status}\n"));
     }
-    let colour = terminal::look_of_stdout(Colours::Auto).colour;
-    let marks = if colour { Marks::Colours } else { Marks::Carets };
+    let marks = terminal::look_of_stdout(Colours::Auto).marks();
     let head = format!("store  {}, schema {schema}\nfiles  {}\n", home.store, home.runs_dir.display());
-    let headings = ["queue", "waiting", "max waiting", "scheduled", "running", "max running"];
-    let rows: Vec<Vec<Field>> = queues.iter().map(queue_row).collect();
-    let queues = lines(&headings, &rows, usize::MAX, marks);
+    let queues = queues::table(&queues);
     let headings = ["task", "process", "last pass", "took", "seen", "done", "note"];
     let rows: Vec<Vec<Field>> = passes.iter().map(task_row).collect();
     let tasks = match rows.len() {
@@ -40,29 +37,6 @@ pub(crate) fn status(options: &StatusOf) -> Result<ExitCode, Failure> {
         _ => format!("Background tasks\n{}", lines(&headings, &rows, usize::MAX, marks)),
     };
     output::say(&format!("{head}\nQueues\n{queues}\n{tasks}"))
-}
-
-fn queue_row(load: &QueueLoad) -> Vec<Field> {
-    let limit = |limit: Option<u32>| limit.map_or_else(|| "-".to_owned(), |limit| limit.to_string());
-    vec![
-        Field::text(&load.queue),
-        Field::number(load.waiting.to_string()),
-        Field::number(limit(load.limits.max_waiting)),
-        Field::number(load.scheduled.to_string()),
-        Field::number(load.running.to_string()),
-        Field::number(limit(load.limits.max_running)),
-    ]
-}
-
-fn queue_json(load: &QueueLoad) -> serde_json::Value {
-    json!({
-        "queue": load.queue,
-        "max_running": load.limits.max_running,
-        "max_waiting": load.limits.max_waiting,
-        "waiting": load.waiting,
-        "scheduled": load.scheduled,
-        "running": load.running,
-    })
 }
 
 fn task_row(pass: &Pass) -> Vec<Field> {

@@ -9,37 +9,37 @@ use trueup_lifecycle::Status;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Story {
     /// Its sources, in the order of the job.
-    pub sources: Vec<Source>,
+    pub(crate) sources: Vec<Source>,
     /// Its stages that have begun.
-    pub stages: Vec<Stage>,
+    pub(crate) stages: Vec<Stage>,
     /// What the comparison came to.
-    pub comparison: Option<Completed>,
+    pub(crate) comparison: Option<Completed>,
 }
 
 /// A source that is read.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Source {
     /// Its name, or number.
-    pub name: String,
+    pub(crate) name: String,
     /// How many rows it has, once it was read whole.
-    pub rows: Option<u64>,
+    pub(crate) rows: Option<u64>,
     /// Why it could not be.
-    pub error: Option<String>,
+    pub(crate) error: Option<String>,
 }
 
 /// A stage that has begun.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Stage {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// Rows that are done.
-    pub rows: u64,
+    pub(crate) rows: u64,
     /// What it found.
-    pub result: Option<Verdict>,
+    pub(crate) result: Option<Verdict>,
     /// How each measure fared.
-    pub tolerances: Vec<Tolerance>,
+    pub(crate) tolerances: Vec<Tolerance>,
     /// Why it has no result.
-    pub error: Option<String>,
+    pub(crate) error: Option<String>,
 }
 
 impl Story {

@@ -2,7 +2,7 @@
 
 use trueup_events::comparison::{Completed, Tolerance};
 
-use crate::report::text_grid::{Field, Marks, lines};
+use crate::report::text_grid::{Field, lines};
 use crate::report::{Look, count, counted};
 use crate::story::{Stage, Story};
 use crate::visible::visible;
@@ -28,10 +28,9 @@ pub(crate) fn counts(comparison: &Completed) -> String {
 
 /// Sources, stages and measures, each a table with an empty line before it.
 pub(crate) fn tables(story: &Story, look: Look) -> String {
-    let marks = if look.colour { Marks::Colours } else { Marks::Carets };
     let table = |title: &str, headings: &[&str], rows: Vec<Vec<Field>>| match rows.len() {
         0 => String::new(),
-        _ => format!("\n{title}\n{}", lines(headings, &rows, look.width, marks)),
+        _ => format!("\n{title}\n{}", lines(headings, &rows, look.width, look.marks())),
     };
     let measures = (story.stages.iter())
         .flat_map(|stage| stage.tolerances.iter().map(|tolerance| measure_row(stage, tolerance)))

@@ -50,6 +50,7 @@ pub use follow_up::FollowUp;
 pub use job::{Duplicates, Job, Method};
 pub use measure::{Aggregate, Measure};
 pub use memory::{Memory, NotMemory};
+pub use name::{NotName, parse_name};
 pub use notify::{Detail, Ending, Notify};
 pub use param::{Fallback, Param};
 pub use path::{PathTemplate, path_under};

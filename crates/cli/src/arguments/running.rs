@@ -15,11 +15,11 @@ pub(crate) struct Places {
     // A text here and a place later: what is no place is not shown with the password that it may have.
     /// The store: sqlite:PATH or postgres://USER@HOST/DATABASE; a file in your data directory by default
     #[arg(long, value_name = "STORE", env = "TRUEUP_STORE", hide_env_values = true, help_heading = "Store")]
-    pub store: Option<String>,
+    pub(crate) store: Option<String>,
 
     /// Where runs leave their files; beside a SQLite store by default, otherwise in your data directory
     #[arg(long, value_name = "DIR", env = "TRUEUP_DATA_DIR", help_heading = "Store")]
-    pub data_dir: Option<PathBuf>,
+    pub(crate) data_dir: Option<PathBuf>,
 }
 
 /// What `trueup run` takes.
@@ -27,27 +27,27 @@ pub(crate) struct Places {
 pub(crate) struct Run {
     /// The job: YAML or JSON; relative paths in it start at its folder
     #[arg(value_name = "JOB.YAML")]
-    pub job: PathBuf,
+    pub(crate) job: PathBuf,
 
     /// A parameter of the job
     #[arg(long = "param", short, value_name = "NAME=VALUE")]
-    pub params: Vec<String>,
+    pub(crate) params: Vec<String>,
 
     /// Where.
     #[command(flatten)]
-    pub places: Places,
+    pub(crate) places: Places,
 
     /// No progress, and nothing but the verdict
     #[arg(long, short)]
-    pub quiet: bool,
+    pub(crate) quiet: bool,
 
     /// Prints the run as one JSON object
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
 
     /// What to log to standard error: off, error, warn, info, debug or trace
     #[arg(long, value_name = "LEVEL", env = "TRUEUP_LOG", default_value = "warn")]
-    pub log: LevelFilter,
+    pub(crate) log: LevelFilter,
 }
 
 /// What `trueup check` takes.
@@ -75,23 +75,23 @@ pub(crate) struct Check {
 pub(crate) struct Serve {
     /// Where.
     #[command(flatten)]
-    pub places: Places,
+    pub(crate) places: Places,
 
     /// How it works.
     #[command(flatten)]
-    pub work: Work,
+    pub(crate) work: Work,
 
     /// How often to look for runs that nobody said anything about; 0 turns that off
     #[arg(long, value_name = "TIME", default_value = "15s", value_parser = interval, help_heading = "Times")]
-    pub reconcile_interval: Interval,
+    pub(crate) reconcile_interval: Interval,
 
     /// How old a claim must be before it counts as stale
     #[arg(long, value_name = "TIME", default_value = "300s", value_parser = parse_limit, help_heading = "Times")]
-    pub reconcile_grace: Duration,
+    pub(crate) reconcile_grace: Duration,
 
     /// How long runs, their events and their files are kept after their end
     #[arg(long, value_name = "TIME", default_value = "30d", value_parser = parse_duration, help_heading = "Times")]
-    pub retention: Duration,
+    pub(crate) retention: Duration,
 }
 
 /// What `trueup worker` takes.
@@ -99,11 +99,11 @@ pub(crate) struct Serve {
 pub(crate) struct Worker {
     /// Where.
     #[command(flatten)]
-    pub places: Places,
+    pub(crate) places: Places,
 
     /// How it works.
     #[command(flatten)]
-    pub work: Work,
+    pub(crate) work: Work,
 }
 
 /// How runs are executed.
@@ -111,27 +111,27 @@ pub(crate) struct Worker {
 pub(crate) struct Work {
     /// What this process is called in reports and in the audit log; no other may have the name while it lives
     #[arg(long, value_name = "NAME")]
-    pub name: Option<String>,
+    pub(crate) name: Option<String>,
 
     /// How many runs to execute at once; half as many as there are processors by default, 0 for none
     #[arg(long, value_name = "N")]
-    pub places: Option<u32>,
+    pub(crate) places: Option<u32>,
 
     /// How long a worker may be silent before its runs count as lost; the same for all processes on a store
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_limit, help_heading = "Times")]
-    pub lease: Duration,
+    pub(crate) lease: Duration,
 
     /// How much memory a run may use, unless its job says so: 2GB, 512MiB, 20%; 60% of what is free by default, shared by the places
     #[arg(long, value_name = "SIZE", help_heading = "Cost")]
-    pub memory: Option<String>,
+    pub(crate) memory: Option<String>,
 
     /// How many threads a run may use, unless its job says so; the processors shared by the places by default
     #[arg(long, value_name = "N", help_heading = "Cost")]
-    pub threads: Option<NonZeroUsize>,
+    pub(crate) threads: Option<NonZeroUsize>,
 
     /// What to log to standard error: off, error, warn, info, debug or trace
     #[arg(long, value_name = "LEVEL", env = "TRUEUP_LOG", default_value = "info")]
-    pub log: LevelFilter,
+    pub(crate) log: LevelFilter,
 }
 
 /// How often something is done; none is never.
@@ -163,23 +163,23 @@ pub(crate) enum Runs {
 pub(crate) struct List {
     /// Where.
     #[command(flatten)]
-    pub places: Places,
+    pub(crate) places: Places,
 
     /// Only runs of this job
     #[arg(long, value_name = "JOB")]
-    pub job: Option<String>,
+    pub(crate) job: Option<String>,
 
     /// Only runs that are so: requested, scheduling, scheduled, running, completed, failed, timeout, cancelled or abandoned
     #[arg(long, value_name = "STATUS", value_delimiter = ',', value_parser = status)]
-    pub status: Vec<Status>,
+    pub(crate) status: Vec<Status>,
 
     /// No more than so many
     #[arg(long, value_name = "N", default_value_t = 20)]
-    pub limit: u32,
+    pub(crate) limit: u32,
 
     /// Prints one JSON list
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
 }
 
 /// What `trueup runs show` takes.
@@ -187,15 +187,15 @@ pub(crate) struct List {
 pub(crate) struct Show {
     /// The run, by its id or the start of it
     #[arg(value_name = "RUN")]
-    pub run: String,
+    pub(crate) run: String,
 
     /// Where.
     #[command(flatten)]
-    pub places: Places,
+    pub(crate) places: Places,
 
     /// Prints one JSON object
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
 }
 
 /// What `trueup runs cancel` takes.
@@ -203,15 +203,15 @@ pub(crate) struct Show {
 pub(crate) struct Cancel {
     /// The run, by its id or the start of it
     #[arg(value_name = "RUN")]
-    pub run: String,
+    pub(crate) run: String,
 
     /// Where.
     #[command(flatten)]
-    pub places: Places,
+    pub(crate) places: Places,
 
     /// Why, for those who ask later
     #[arg(long, value_name = "TEXT")]
-    pub reason: Option<String>,
+    pub(crate) reason: Option<String>,
 }
 
 /// What `trueup runs retry` takes.
@@ -219,19 +219,19 @@ pub(crate) struct Cancel {
 pub(crate) struct Retry {
     /// The runs, by their ids or the starts of them
     #[arg(value_name = "RUN", required_unless_present = "status", conflicts_with = "status")]
-    pub runs: Vec<String>,
+    pub(crate) runs: Vec<String>,
 
     /// All runs that ended so and were not retried since: failed, timeout, cancelled or abandoned
     #[arg(long, value_name = "STATUS", value_delimiter = ',', value_parser = status)]
-    pub status: Vec<Status>,
+    pub(crate) status: Vec<Status>,
 
     /// Only those of this job
     #[arg(long, value_name = "JOB", requires = "status")]
-    pub job: Option<String>,
+    pub(crate) job: Option<String>,
 
     /// Where.
     #[command(flatten)]
-    pub places: Places,
+    pub(crate) places: Places,
 }
 
 /// What `trueup runs breaks` takes.
@@ -239,23 +239,23 @@ pub(crate) struct Retry {
 pub(crate) struct Breaks {
     /// The run, by its id or the start of it
     #[arg(value_name = "RUN")]
-    pub run: String,
+    pub(crate) run: String,
 
     /// The stage; need not be given when there is only one
     #[arg(long, value_name = "STAGE")]
-    pub stage: Option<String>,
+    pub(crate) stage: Option<String>,
 
     /// How they are printed
     #[arg(long, short, value_enum, default_value = "table")]
-    pub format: BreaksForm,
+    pub(crate) format: BreaksForm,
 
     /// No more than so many; 20 in a table by default, otherwise all
     #[arg(long, value_name = "N")]
-    pub limit: Option<usize>,
+    pub(crate) limit: Option<usize>,
 
     /// Where.
     #[command(flatten)]
-    pub places: Places,
+    pub(crate) places: Places,
 }
 
 /// How breaks are printed.
@@ -281,27 +281,27 @@ pub(crate) enum Events {
 pub(crate) struct Tail {
     /// Where.
     #[command(flatten)]
-    pub places: Places,
+    pub(crate) places: Places,
 
     /// Goes on with what happens from now on, until it is interrupted
     #[arg(long, short)]
-    pub follow: bool,
+    pub(crate) follow: bool,
 
     /// Only events of these types, such as run.finalised
     #[arg(long = "type", value_name = "TYPE", value_delimiter = ',')]
-    pub types: Vec<String>,
+    pub(crate) types: Vec<String>,
 
     /// Only events of this run, by its id or the start of it
     #[arg(long, value_name = "RUN")]
-    pub run: Option<String>,
+    pub(crate) run: Option<String>,
 
     /// Only events after this position in the log
     #[arg(long, value_name = "POSITION", default_value_t = 0)]
-    pub from: u64,
+    pub(crate) from: u64,
 
     /// Prints one structured CloudEvent a line
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
 }
 
 /// What `trueup status` takes.
@@ -309,11 +309,11 @@ pub(crate) struct Tail {
 pub(crate) struct StatusOf {
     /// Where.
     #[command(flatten)]
-    pub places: Places,
+    pub(crate) places: Places,
 
     /// Prints one JSON object
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
 }
 
 fn status(text: &str) -> Result<Status, String> {

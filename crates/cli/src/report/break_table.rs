@@ -10,23 +10,23 @@ use super::phrases;
 /// How a report writes what a table of breaks is made of.
 pub(super) struct Markup {
     /// A name of a column or source.
-    pub name: fn(&str) -> String,
+    pub(crate) name: fn(&str) -> String,
     /// A value, NULL being none, and the part of it that differs.
-    pub value: fn(Option<&str>, Range<usize>) -> String,
+    pub(crate) value: fn(Option<&str>, Range<usize>) -> String,
     /// A difference.
-    pub difference: fn(&str) -> String,
+    pub(crate) difference: fn(&str) -> String,
     /// What a source has that lacks the group.
-    pub absent: &'static str,
+    pub(crate) absent: &'static str,
 }
 
 /// The table, ready to be laid out.
 pub(super) struct BreakTable {
     /// The headings: the key (and which break of it), the column, the sources and the difference.
-    pub head: Vec<String>,
+    pub(crate) head: Vec<String>,
     /// A row for each measure that is outside, one for a group that is absent somewhere.
-    pub rows: Vec<Vec<String>>,
+    pub(crate) rows: Vec<Vec<String>>,
     /// How many breaks are not shown, in words.
-    pub more: Option<String>,
+    pub(crate) more: Option<String>,
 }
 
 impl BreakTable {

@@ -19,9 +19,9 @@ pub(super) fn differing(left: &str, right: &str) -> (Range<usize>, Range<usize>)
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Cut {
     /// What is shown.
-    pub text: String,
+    pub(crate) text: String,
     /// Which of its characters are marked.
-    pub mark: Range<usize>,
+    pub(crate) mark: Range<usize>,
 }
 
 impl Cut {

@@ -3,7 +3,7 @@
 use super::figures::{self, Figures};
 use super::marking::{Cut, width};
 use super::phrases::{self, MANY};
-use super::text_grid::{Field, Marks, lines, painted};
+use super::text_grid::{Field, lines, painted};
 use super::{Look, Report, table_breaks};
 use crate::visible::visible;
 
@@ -34,7 +34,7 @@ pub(super) fn render(report: &Report<'_>, look: Look) -> String {
 }
 
 fn grid(headings: &[&str], rows: &[Vec<Field>], look: Look) -> String {
-    lines(headings, rows, look.width, if look.colour { Marks::Colours } else { Marks::Carets })
+    lines(headings, rows, look.width, look.marks())
 }
 
 fn sources(report: &Report<'_>, look: Look) -> String {

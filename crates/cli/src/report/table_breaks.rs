@@ -5,7 +5,7 @@ use trueup_compare::{Break, Cell, Comparison};
 use super::Look;
 use super::marking::differing;
 use super::phrases;
-use super::text_grid::{Field, Marks, lines};
+use super::text_grid::{Field, lines};
 use crate::visible::visible;
 
 /// `Breaks`, and how many of them are shown.
@@ -37,7 +37,7 @@ pub(super) fn render(comparison: &Comparison, look: Look) -> String {
         .chain(sources.iter().map(String::as_str))
         .chain(["difference"])
         .collect();
-    lines(&headings, &rows, look.width, if look.colour { Marks::Colours } else { Marks::Carets })
+    lines(&headings, &rows, look.width, look.marks())
 }
 
 fn break_rows(comparison: &Comparison, found: &Break) -> Vec<Vec<Field>> {

@@ -13,7 +13,7 @@ use super::show::events;
 use crate::arguments::{Breaks, BreaksForm, Colours};
 use crate::failure::Failure;
 use crate::place::{self, Home};
-use crate::report::text_grid::{Field, Marks, lines};
+use crate::report::text_grid::{Field, lines};
 use crate::story::{Stage, Story};
 use crate::visible::visible;
 use crate::{output, terminal};
@@ -108,12 +108,11 @@ fn table(stored: StoredBreaks, limit: usize) -> Result<ExitCode, Failure> {
         return output::say("no breaks\n");
     }
     let look = terminal::look_of_stdout(Colours::Auto);
-    let marks = if look.colour { Marks::Colours } else { Marks::Carets };
     let headings: Vec<&str> = columns.iter().map(String::as_str).collect();
     let more = if has_more {
         format!("the first {limit}; --limit shows more, and --format csv all of them\n")
     } else {
         String::new()
     };
-    output::say(&(lines(&headings, &fields, look.width, marks) + &more))
+    output::say(&(lines(&headings, &fields, look.width, look.marks()) + &more))
 }

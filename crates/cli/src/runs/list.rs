@@ -10,7 +10,7 @@ use super::find::{JobNames, find_job};
 use super::form;
 use crate::arguments::{Colours, List};
 use crate::failure::Failure;
-use crate::report::text_grid::{Field, Marks, lines};
+use crate::report::text_grid::{Field, lines};
 use crate::{output, place, terminal};
 
 /// Lists what was asked for.
@@ -54,8 +54,7 @@ pub(super) fn list(options: &List) -> Result<ExitCode, Failure> {
             ]
         })
         .collect();
-    let colour = terminal::look_of_stdout(Colours::Auto).colour;
-    let marks = if colour { Marks::Colours } else { Marks::Carets };
+    let marks = terminal::look_of_stdout(Colours::Auto).marks();
     // As wide as it is: an id that was cut could not be used.
     output::say(&lines(&["run", "job", "requested", "took", "status", "outcome"], &rows, usize::MAX, marks))
 }

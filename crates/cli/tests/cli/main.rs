@@ -14,6 +14,7 @@ mod interrupt;
 #[cfg(target_os = "linux")]
 mod memory_cap;
 mod place;
+mod queues;
 mod readme;
 mod run;
 mod runs;

@@ -247,7 +247,7 @@ fn what_cannot_be_run_is_refused_and_not_saved() {
     let queued = shown(place.trueup(&["run", "queued.yaml"]).output().unwrap());
     assert_eq!(
         queued,
-        "exit 2\nerror: there is no queue named \"night\"\nhint: make the queue first, or let the job use the queue `default`\n"
+        "exit 2\nerror: there is no queue named \"night\"\nhint: make it: trueup queues set night; or let the job use the queue `default`\n"
     );
 }
 

@@ -210,6 +210,8 @@ fn every_option_is_in_the_docs() {
         "runs cancel",
         "runs retry",
         "runs breaks",
+        "queues list",
+        "queues set",
         "events tail",
         "status",
     ];

@@ -20,8 +20,8 @@ tolerances: {amount: \"0.01\"}
 
 /// A place with a store.
 pub(crate) struct Shared {
-    pub place: Place,
-    pub store: String,
+    pub(crate) place: Place,
+    pub(crate) store: String,
 }
 
 impl Shared {

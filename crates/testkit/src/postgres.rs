@@ -120,6 +120,11 @@ impl Postgres {
         Ok(self.keeper().stop("keep\n")?)
     }
 
+    /// Stops the server in the middle of all it does, as a crash would; it recovers when it is started again.
+    pub fn crash(&self) -> Result<(), PostgresError> {
+        Ok(self.keeper().stop("crash\n")?)
+    }
+
     /// Starts the server again after it was stopped.
     pub fn start_again(&self) -> Result<(), PostgresError> {
         *self.keeper() = Keeper::start(&self.dir, &self.settings)?.0;

@@ -1,6 +1,6 @@
 # Runs a PostgreSQL in the folder $1, with the settings $2, for as long as standard input is open, then stops it and removes the folder.
 # Says `ready BIN` on standard output once it answers, where BIN is the folder of its programs; all else is in $1/log.
-# A line `keep` before the end of input leaves the folder, so that the same server can be started again.
+# A line `keep` before the end of input leaves the folder, so that the same server can be started again; `crash` does so, too, and stops it without a farewell.
 set -eu
 dir=$1 settings=$2
 cd "$dir"
@@ -25,5 +25,8 @@ fi
 "$bin/pg_ctl" start -w -D data -l log -o "-k '$dir' -c listen_addresses= -c max_connections=300 $settings" >>log 2>&1 </dev/null
 echo "ready $bin"
 read -r word || word=
-"$bin/pg_ctl" stop -w -D data -m fast >>log 2>&1
-[ "$word" = keep ] || rm -rf "$dir"
+case $word in
+    crash) "$bin/pg_ctl" stop -w -D data -m immediate >>log 2>&1 ;;
+    keep) "$bin/pg_ctl" stop -w -D data -m fast >>log 2>&1 ;;
+    *) "$bin/pg_ctl" stop -w -D data -m fast >>log 2>&1; rm -rf "$dir" ;;
+esac

@@ -7,7 +7,7 @@ use trueup_events::RunId;
 use trueup_testkit::Postgres;
 
 use crate::process::Process;
-use crate::scene::Scene;
+use crate::scene::{BOUNDARIES, Scene};
 use crate::storms::cut_all;
 
 /// How long it goes on in an ordinary test run.
@@ -17,7 +17,7 @@ const SEED: u64 = 7;
 const HELD_WITHIN: Duration = Duration::from_secs(2);
 
 /// Verbs that a server can be held in.
-const VERBS: [&str; 9] = [
+const VERBS: [&str; 10] = [
     "ClaimForScheduling",
     "HandOff",
     "Take",
@@ -27,8 +27,8 @@ const VERBS: [&str; 9] = [
     "SweepStaleClaims",
     "Look",
     "Expire",
+    "SweepFinished",
 ];
-const BOUNDARIES: [&str; 3] = ["before", "before_commit", "after_commit"];
 
 /// Numbers that look random and follow from a seed (splitmix64).
 struct Dice(u64);
@@ -142,8 +142,8 @@ impl Chaos {
             }
             _ => {
                 if let Some((postgres, _)) = &self.postgres {
-                    self.say("restart PostgreSQL");
-                    postgres.stop().unwrap();
+                    self.say("crash PostgreSQL");
+                    postgres.crash().unwrap();
                     postgres.start_again().unwrap();
                 }
             }

@@ -1,6 +1,8 @@
-//! A `trueup` that a test has started, and ends.
+//! A process that a test has started, and that ends with the test, however that ends.
 
 use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
@@ -9,18 +11,40 @@ use trueup_testkit::PATIENCE;
 
 /// A running process, and what it says on standard error.
 pub(crate) struct Process {
-    child: Child,
+    /// The shell that runs it.
+    keeper: Child,
+    id: String,
     lines: Receiver<String>,
     heard: Vec<String>,
 }
 
 impl Process {
+    /// Starts a `trueup`, to be held at a point if it gets there.
     pub(crate) fn start(arguments: &[String], fail_point: Option<&str>) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_trueup"));
-        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-        command.envs(fail_point.map(|point| ("TRUEUP_FAIL_POINT", point)));
-        let mut child = command.spawn().unwrap();
-        let stderr = BufReader::new(child.stderr.take().unwrap());
+        let point = fail_point.map(|point| ("TRUEUP_FAIL_POINT", point));
+        Self::start_program(Path::new(env!("CARGO_BIN_EXE_trueup")), arguments, point)
+    }
+
+    pub(crate) fn start_program<'a>(
+        program: &Path,
+        arguments: &[String],
+        environment: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Self {
+        let mut keeper = Command::new("sh")
+            .args(["-c", include_str!("process.sh"), "keeper"])
+            .arg(program)
+            .args(arguments)
+            .envs(environment)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            // An interrupt from the terminal is for the test; the keeper has to outlive it.
+            .process_group(0)
+            .spawn()
+            .unwrap();
+        let mut id = String::new();
+        BufReader::new(keeper.stdout.take().unwrap()).read_line(&mut id).unwrap();
+        let stderr = BufReader::new(keeper.stderr.take().unwrap());
         let (tell, lines) = channel();
         std::thread::spawn(move || {
             // Ends with the process, or with the test.
@@ -30,7 +54,13 @@ impl Process {
                 }
             }
         });
-        Self { child, lines, heard: Vec::new() }
+        Self { keeper, id: id.trim_end().to_owned(), lines, heard: Vec::new() }
+    }
+
+    /// Waits until it is held at a fail point.
+    pub(crate) fn is_held_at(&mut self, point: &str) {
+        let (point, _times) = point.split_once('#').unwrap_or((point, ""));
+        self.says(&format!("fail point {point}"));
     }
 
     /// Waits until it says something with this in it.
@@ -51,23 +81,23 @@ impl Process {
     }
 
     /// Ends it as the kernel would: at once, whatever it was doing.
-    pub(crate) fn kill(mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
+    pub(crate) fn kill(self) {
+        drop(self);
     }
 
     /// Sends it a signal by name.
     pub(crate) fn signal(&self, name: &str) {
-        let status = Command::new("kill").args(["-s", name, &self.child.id().to_string()]).status().unwrap();
+        let status = Command::new("kill").args(["-s", name, &self.id]).status().unwrap();
         assert!(status.success());
     }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It may have ended already.
-        drop(self.child.kill());
-        drop(self.child.wait());
+        // The end of its input tells the keeper, which ends when the process has.
+        drop(self.keeper.stdin.take());
+        // There is nobody to tell.
+        drop(self.keeper.wait());
         if std::thread::panicking() {
             self.heard.extend(self.lines.try_iter());
             eprintln!("it said: {:#?}", self.heard);

@@ -76,8 +76,8 @@ fn start(
             stopping: stopping.clone(),
         };
         let engine = Arc::new(Local::new(runs_dir));
-        trueup_control::serve(&engine, station, roles, settings);
         tracing::info!(store = %home.store, name, places = roles.places, executor, "started");
+        trueup_control::serve(&engine, station, roles, settings);
         interrupted.wait().await;
         tracing::info!("stopping: what is under way is finished or handed back; Ctrl-C again ends at once");
         stopping.finish(settings.grace).await;

@@ -1,10 +1,12 @@
 //! `trueup serve` and `trueup worker`: processes that move runs on until they are told to stop.
 
+use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Lines};
 use std::process::{Child, ChildStderr, Command, Stdio};
+use std::time::Instant;
 
 use serde_json::Value;
-use trueup_testkit::Postgres;
+use trueup_testkit::{PATIENCE, Postgres};
 
 use crate::shared_store::Shared;
 
@@ -57,6 +59,20 @@ fn told(shared: &Shared, name: &str, count: usize) -> Vec<Value> {
     told
 }
 
+/// Waits until these background tasks have left a report, and no other.
+fn reports(shared: &Shared, expected: [&str; 6]) {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let status = shared.json(&["status", "--json"]);
+        let tasks = status["tasks"].as_array().unwrap().iter().map(|task| task["task"].as_str().unwrap());
+        let tasks: BTreeSet<&str> = tasks.collect();
+        if tasks == BTreeSet::from(expected) {
+            return;
+        }
+        assert!(Instant::now() < until, "{tasks:?}");
+    }
+}
+
 #[test]
 fn a_server_runs_what_is_asked_for_and_reports() {
     for shared in [Shared::sqlite(), Shared::postgres()] {
@@ -66,11 +82,7 @@ fn a_server_runs_what_is_asked_for_and_reports() {
         let ended = told(&shared, "run.finalised", 2);
         assert!(ended.iter().all(|event| event["data"]["result"] == "UNMATCHED"), "{ended:?}");
         assert!(ended.iter().any(|event| event["subject"] == before.as_str()), "what waited is run as well");
-        let status = shared.json(&["status", "--json"]);
-        let mut tasks: Vec<&str> =
-            status["tasks"].as_array().unwrap().iter().map(|task| task["task"].as_str().unwrap()).collect();
-        tasks.sort_unstable();
-        assert_eq!(tasks, ["executor", "hand-offs", "leases", "orphans", "retention", "stale-claims"]);
+        reports(&shared, ["executor", "hand-offs", "leases", "orphans", "retention", "stale-claims"]);
         let (code, last) = server.stop();
         assert_eq!(code, Some(130));
         assert!(last.ends_with("INFO stopped"), "{last}");

@@ -91,6 +91,7 @@ pub(crate) async fn what_the_caller_wrote_names_nobody(system: System) {
     new.params = json!({ "run_id": other.to_string(), "tenant_id": stranger.to_string(), "job_id": "wait" });
     let run_id = system.store.trigger(new).await.unwrap();
     system.reaches(run_id, Status::Completed).await;
+    system.told(run_id).await;
     let events = system.store.events_of(run_id, 0, 100).await.unwrap();
     let stage = events.iter().find(|event| event.name.event_type() == Some(EventType::StageStarted)).unwrap();
     assert_eq!(stage.tenant_id, system.tenant_id);

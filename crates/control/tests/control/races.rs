@@ -75,6 +75,7 @@ pub(crate) async fn a_queue_runs_no_more_than_it_may_and_in_order(system: System
     let servers = ["one", "two"].map(|name| system.serve(Server { name, places: 8, ..Server::BUSY }));
     for run_id in &runs {
         system.reaches(*run_id, Status::Completed).await;
+        system.told(*run_id).await;
     }
     for server in servers {
         server.finish(GRACE).await;

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use trueup_events::cloudevents::CloudEvent;
 use trueup_events::{Event, EventType, PREFIX, RunId, TenantId};
+use trueup_job::near_miss;
 use trueup_store::{Store, StoreError};
 
 use crate::arguments::Tail;
@@ -35,16 +36,24 @@ pub(crate) fn tail(options: &Tail) -> Result<ExitCode, Failure> {
 
 /// Types of ours are known by any of their spellings; others are taken as they are written if they could be somebody's.
 fn types(given: &[String]) -> Result<Vec<String>, Failure> {
-    let read = |name: &String| match EventType::parse(name) {
-        Some(event_type) => Ok(event_type.name().to_owned()),
-        None if name.starts_with("run.") || name.starts_with("execution.") => {
-            let known: Vec<&str> = EventType::ALL.iter().map(|event_type| event_type.name()).collect();
-            let what = format!("--type {name}: there is no such type of event");
-            Err(Failure::usage_hint(what, format!("write one of {}", known.join(", "))))
-        }
-        None => Ok(name.clone()),
-    };
-    given.iter().map(read).collect()
+    given.iter().map(|name| one_type(name)).collect()
+}
+
+fn one_type(name: &str) -> Result<String, Failure> {
+    if let Some(event_type) = EventType::parse(name) {
+        return Ok(event_type.name().to_owned());
+    }
+    let known: Vec<&str> = EventType::ALL.iter().map(|event_type| event_type.name()).collect();
+    // What comes after the first dot is what people remember.
+    let is_end = |known: &&&str| known.split_once('.').is_some_and(|(_, end)| end == name);
+    let near = known.iter().find(is_end).copied().or_else(|| near_miss(name, known.iter().copied()));
+    let is_ours = name.starts_with("run.") || name.starts_with("execution.");
+    if near.is_none() && !is_ours && name.contains('.') {
+        return Ok(name.to_owned());
+    }
+    let hint = near
+        .map_or_else(|| format!("write one of {}", known.join(", ")), |near| format!("did you mean {near}?"));
+    Err(Failure::usage_hint(format!("--type {name}: there is no such type of event"), hint))
 }
 
 /// What is read, and how it is written.

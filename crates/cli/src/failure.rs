@@ -113,6 +113,12 @@ pub(crate) enum Failure {
     /// Somebody pressed Ctrl-C.
     #[error("interrupted")]
     Interrupted,
+    /// Somebody pressed Ctrl-C, and the run did not end in time.
+    #[error("interrupted; the run {id} has not ended yet")]
+    Left {
+        /// The run.
+        id: trueup_events::RunId,
+    },
 }
 
 impl Failure {
@@ -135,7 +141,11 @@ impl Failure {
         if let Some(hint) = self.hint() {
             eprintln!("{}: {}", paint("1;36", "hint"), visible_lines(&hint));
         }
-        ExitCode::from(if matches!(self, Self::Interrupted) { INTERRUPTED } else { FAILED })
+        ExitCode::from(if matches!(self, Self::Interrupted | Self::Left { .. }) {
+            INTERRUPTED
+        } else {
+            FAILED
+        })
     }
 
     fn hint(&self) -> Option<String> {
@@ -158,6 +168,9 @@ impl Failure {
             Self::ReadJob { .. } => Some("check the path".to_owned()),
             Self::NoJob { .. } => Some("nothing was saved; docs/jobs.md says what a job has".to_owned()),
             Self::Check { .. } => Some("docs/jobs.md says what a job has".to_owned()),
+            Self::Left { id } => Some(format!(
+                "it ends when its worker answers, or counts as lost; `trueup runs show {id}` shows which"
+            )),
             Self::Run { id, .. } => Some(format!("`trueup runs show {id}` shows what it told")),
             Self::StoredBreaks(_) | Self::Signals(_) | Self::Runtime(_) | Self::Interrupted => None,
         }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 use trueup_job::{Arguments, Job, Moment, Reference};
 
+use crate::clock;
 use crate::failure::Failure;
 
 /// Reads a job; its relative paths start where it is.
@@ -31,8 +31,7 @@ pub(crate) fn arguments(job: &Job, given: &[String]) -> Result<Arguments, Failur
             return Err(Failure::usage(format!("--param {name}: it is given twice")));
         }
     }
-    let now_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
-    let moment = Moment::at_ms(now_ms.try_into().unwrap_or(i64::MAX), job.timezone())
+    let moment = Moment::at_ms(clock::now_ms(), job.timezone())
         .ok_or_else(|| Failure::usage("this machine's clock is beyond all dates"))?;
     job.arguments(&params, moment).map_err(|errors| {
         let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();

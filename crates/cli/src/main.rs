@@ -4,6 +4,7 @@ mod arguments;
 mod attempt;
 mod audit;
 mod check;
+mod clock;
 mod diff;
 mod event_line;
 mod events_tail;

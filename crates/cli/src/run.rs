@@ -5,15 +5,17 @@ mod live;
 use std::env;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use serde_json::Value;
+use tokio::time::{sleep, timeout};
 use trueup_control::{Child, Local, Means, Settings, Station, Stopping, see_through, sweep_once};
 use trueup_events::outcome::{Outcome, Verdict};
 use trueup_events::payload::Mode;
 use trueup_events::{RunId, TenantId};
 use trueup_job::Job;
 use trueup_lifecycle::{Ending, Finished, Policy, State};
-use trueup_store::{JobDocument, NewRun, Options, Record, Role, Store};
+use trueup_store::{JobDocument, NewRun, Options, Record, Role, Store, StoreError};
 use uuid::Uuid;
 
 use self::live::Live;
@@ -27,6 +29,10 @@ use crate::{job_file, log, output, runs, runtime, terminal, who};
 
 /// Why a run was cancelled by Ctrl-C, for those who ask later.
 const INTERRUPT: &str = "interrupted";
+/// How long after an interrupt a run may take to end before it is left to itself.
+const LEAVE_WITHIN: Duration = Duration::from_secs(10);
+/// The pause before a cancel that the store did not hear is repeated.
+const CANCEL_PAUSE: Duration = Duration::from_millis(300);
 
 /// Runs a job and says how to exit.
 pub(crate) fn run(options: &Run) -> Result<ExitCode, Failure> {
@@ -93,7 +99,7 @@ impl Asker<'_> {
         Ok((record, whole))
     }
 
-    /// Waits for the end of a run; an interrupt cancels it, and is waited for as well.
+    /// Waits for the end of a run; an interrupt cancels it, and that is waited for as well.
     async fn see_through(
         &self,
         engine: &Arc<Local>,
@@ -101,26 +107,45 @@ impl Asker<'_> {
         run_id: RunId,
         story: &Mutex<Story>,
     ) -> Result<Record, Failure> {
-        let mut seeing = std::pin::pin!(see_through(engine, station, self.tenant_id, run_id));
-        let mut following = std::pin::pin!(live::follow(&self.store, run_id, story));
-        let mut is_cancelled = false;
-        loop {
-            tokio::select! {
-                ended = &mut seeing => return ended?.ok_or(Failure::Interrupted),
-                () = &mut following => {}
-                () = self.interrupted.wait(), if !is_cancelled => {
-                    is_cancelled = true;
-                    self.cancel(run_id).await;
-                }
-            }
+        tokio::select! {
+            ended = see_through(engine, station, self.tenant_id, run_id) => ended?.ok_or(Failure::Interrupted),
+            never = live::follow(&self.store, run_id, story) => match never {},
+            () = self.leave_when_interrupted(run_id) => Err(Failure::Left { id: run_id }),
         }
     }
 
-    async fn cancel(&self, run_id: RunId) {
+    /// Waits for an interrupt, cancels the run, and gives it some time to end.
+    async fn leave_when_interrupted(&self, run_id: RunId) {
+        self.interrupted.wait().await;
         eprintln!("cancelling; Ctrl-C again ends at once");
-        let asked = self.store.request_cancel(self.tenant_id, run_id, &who::user(), Some(INTERRUPT)).await;
-        if let Err(error) = asked {
-            eprintln!("warning: the run goes on: {error}");
+        let leave = async {
+            self.cancel(run_id).await;
+            std::future::pending::<()>().await;
+        };
+        // Either way the time is over.
+        drop(timeout(LEAVE_WITHIN, leave).await);
+    }
+
+    /// Asks for the run to end until the store has heard it.
+    async fn cancel(&self, run_id: RunId) {
+        let mut has_warned = false;
+        loop {
+            let by = who::user();
+            match self.store.request_cancel(self.tenant_id, run_id, &by, Some(INTERRUPT)).await {
+                Err(error) if error.is_passing() => {
+                    if !has_warned {
+                        eprintln!("warning: {error}; trying again");
+                    }
+                    has_warned = true;
+                    sleep(CANCEL_PAUSE).await;
+                }
+                // It has ended; how, is about to be told.
+                Ok(_) | Err(StoreError::Refused(_)) => return,
+                Err(error) => {
+                    eprintln!("warning: the run goes on: {error}");
+                    return;
+                }
+            }
         }
     }
 }

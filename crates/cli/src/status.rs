@@ -11,7 +11,10 @@ use crate::place::{self, Home};
 use crate::report::text_grid::{Field, lines};
 use crate::runs::{moment, span};
 use crate::visible::visible;
-use crate::{output, queues, terminal};
+use crate::{clock, output, queues, terminal};
+
+/// How long no task may report before that is worth a word: several times as long as the least frequent of them takes by default.
+const SILENT_MS: i64 = 120_000;
 
 /// Prints what there is to know.
 pub(crate) fn status(options: &StatusOf) -> Result<ExitCode, Failure> {
@@ -32,11 +35,25 @@ pub(crate) fn status(options: &StatusOf) -> Result<ExitCode, Failure> {
     let queues = queues::table(&queues);
     let headings = ["task", "process", "last pass", "took", "seen", "done", "note"];
     let rows: Vec<Vec<Field>> = passes.iter().map(task_row).collect();
-    let tasks = match rows.len() {
-        0 => "no background task has reported yet: `trueup serve` runs them\n".to_owned(),
-        _ => format!("Background tasks\n{}", lines(&headings, &rows, usize::MAX, marks)),
+    let tasks = match passes.iter().map(|pass| pass.at_ms).max() {
+        None => "no background task has reported yet: `trueup serve` runs them\n".to_owned(),
+        Some(last_ms) => {
+            let table = lines(&headings, &rows, usize::MAX, marks);
+            format!("Background tasks\n{table}{}", silence(clock::now_ms() - last_ms))
+        }
     };
     output::say(&format!("{head}\nQueues\n{queues}\n{tasks}"))
+}
+
+/// Says that nobody has reported for long, if so.
+fn silence(ms: i64) -> String {
+    match ms {
+        SILENT_MS.. => format!(
+            "\nno server has been heard of for {}: nothing moves unless `trueup serve` runs\n",
+            span(ms)
+        ),
+        _ => String::new(),
+    }
 }
 
 fn task_row(pass: &Pass) -> Vec<Field> {

@@ -59,6 +59,7 @@ pub use schedule::{CatchUp, Schedule};
 pub use schema::schema;
 pub use secret::{Reference, Secret, Setting};
 pub use source::{Empty, FileFormat, FileOptions, Rows, Source};
+pub use spelling::near_miss;
 pub use stage::{Stage, Strategy};
 pub use template::Template;
 pub use template_error::TemplateError;

@@ -7,7 +7,7 @@ const LETTERS_MAX: usize = 64;
 const CANDIDATES_MAX: usize = 1000;
 
 /// Picks the candidate that is spelt most like a word, if any is close; of equally close ones the first.
-pub(crate) fn near_miss<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn near_miss<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let letters = word.chars().count();
     if letters > LETTERS_MAX {
         return None;

@@ -26,7 +26,13 @@ pub enum PostgresError {
     /// A database could not be made.
     #[error("making a database: {0}")]
     NoDatabase(String),
+    /// Those who had reached it could not be cut off.
+    #[error("cutting connections: {0}")]
+    NotHidden(String),
 }
+
+/// The port whose socket nobody knows of.
+const HIDDEN_PORT: u16 = 1;
 
 /// A running server.
 #[derive(Debug)]
@@ -123,6 +129,30 @@ impl Postgres {
     /// Stops the server in the middle of all it does, as a crash would; it recovers when it is started again.
     pub fn crash(&self) -> Result<(), PostgresError> {
         Ok(self.keeper().stop("crash\n")?)
+    }
+
+    /// Lets nobody reach the server, and cuts off who has, at once and until [`Self::show`].
+    pub fn hide(&self) -> Result<(), PostgresError> {
+        std::fs::rename(self.socket(self.port), self.socket(HIDDEN_PORT))?;
+        let cut = "select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and backend_type = 'client backend'";
+        let done = Command::new(self.bin.join("psql"))
+            .args(["--username=postgres", "--dbname=postgres", "--quiet", "--host"])
+            .arg(&self.dir)
+            .args(["--port", &HIDDEN_PORT.to_string(), "--command", cut])
+            .output()?;
+        if !done.status.success() {
+            return Err(PostgresError::NotHidden(String::from_utf8_lossy(&done.stderr).into_owned()));
+        }
+        Ok(())
+    }
+
+    /// Lets the server be reached again.
+    pub fn show(&self) -> Result<(), PostgresError> {
+        Ok(std::fs::rename(self.socket(HIDDEN_PORT), self.socket(self.port))?)
+    }
+
+    fn socket(&self, port: u16) -> PathBuf {
+        self.dir.join(format!(".s.PGSQL.{port}"))
     }
 
     /// Starts the server again after it was stopped.

@@ -1,5 +1,6 @@
 //! What a run tells while it goes on, on the terminal.
 
+use std::convert::Infallible;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -26,7 +27,7 @@ impl Live {
 }
 
 /// Hears what a run tells for as long as it is polled.
-pub(super) async fn follow(store: &Store, run_id: RunId, story: &Mutex<Story>) {
+pub(crate) async fn follow(store: &Store, run_id: RunId, story: &Mutex<Story>) -> Infallible {
     let mut changes = store.changes();
     let mut position = 0;
     loop {
@@ -38,7 +39,7 @@ pub(super) async fn follow(store: &Store, run_id: RunId, story: &Mutex<Story>) {
         }
         if changes.changed().await.is_err() {
             // The store is closing; whoever waits for the run is told.
-            std::future::pending::<()>().await;
+            return std::future::pending().await;
         }
     }
 }

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
 use trueup_events::{JobId, TenantId};
-use trueup_store::{Record, Store, StoreError};
+use trueup_job::near_miss;
+use trueup_store::{Record, RunFilter, Store, StoreError};
 use uuid::Uuid;
 
 use crate::failure::Failure;
@@ -13,6 +14,8 @@ use crate::failure::Failure;
 const DIGITS: usize = 32;
 /// How many runs are named when more than one is meant.
 const NAMED_MAX: u32 = 5;
+/// How many runs are looked at for the jobs that there are.
+const LOOKED_AT_MAX: u32 = 100;
 
 /// The run whose id is, or starts with, what was given.
 pub(crate) async fn find(store: &Store, tenant_id: TenantId, given: &str) -> Result<Record, Failure> {
@@ -55,13 +58,33 @@ fn ids(given: &str) -> Option<RangeInclusive<Uuid>> {
 }
 
 /// The job of that name.
-pub(super) async fn find_job(
+pub(crate) async fn find_job(
     store: &Store,
     tenant_id: TenantId,
     name: &str,
-) -> Result<trueup_store::Job, StoreError> {
-    let job = store.job(tenant_id, name).await?;
-    job.ok_or_else(|| StoreError::NoSuchJob { name: name.to_owned() })
+) -> Result<trueup_store::Job, Failure> {
+    match store.job(tenant_id, name).await? {
+        Some(job) => Ok(job),
+        None => Err(no_such_job(store, tenant_id, name).await?),
+    }
+}
+
+/// Says which job may have been meant, as far as the latest runs tell.
+async fn no_such_job(store: &Store, tenant_id: TenantId, name: &str) -> Result<Failure, StoreError> {
+    let filter =
+        RunFilter { tenant_id, statuses: Vec::new(), job_id: None, before: None, limit: LOOKED_AT_MAX };
+    let mut names = JobNames::default();
+    for record in store.runs(&filter).await? {
+        names.of(store, &record).await?;
+    }
+    let mut known: Vec<&str> = names.0.values().map(String::as_str).collect();
+    known.sort_unstable();
+    let hint = match near_miss(name, known.iter().copied()) {
+        Some(near) => format!("did you mean {near}?"),
+        None if known.is_empty() => "`trueup run JOB.YAML` saves a job and runs it".to_owned(),
+        None => format!("the latest runs are of {}", known.join(", ")),
+    };
+    Ok(Failure::usage_hint(format!("there is no job named {name:?}"), hint))
 }
 
 /// What jobs are called, looked up once each.

@@ -2,7 +2,9 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+
+use trueup_testkit::Postgres;
 
 use crate::place::{Place, shown, with};
 use crate::shared_store::{JOB, Shared, masked};
@@ -268,9 +270,13 @@ fn parameters_choose_files_and_are_remembered() {
 }
 
 #[cfg(unix)]
-#[test]
-fn an_interrupt_cancels_the_run() {
-    let shared = Shared::sqlite();
+fn interrupt(child: &Child) {
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+}
+
+/// Starts a run whose bank does not answer, and waits until both sources are read.
+#[cfg(unix)]
+fn a_run_that_waits(shared: &Shared) -> Child {
     shared.let_the_bank_wait();
     fs::write(shared.place.path().join("job.yaml"), JOB).unwrap();
     // There is a store, so that the log can be followed from before the run.
@@ -280,17 +286,53 @@ fn an_interrupt_cancels_the_run() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let run =
-        shared.trueup(&["run", "job.yaml"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut run = shared.trueup(&["run", "job.yaml", "--log", "off"]);
+    let run = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(tail.stdout.take().unwrap()).lines();
     assert!((0..2).all(|_| lines.next().unwrap().unwrap().contains("run.extraction.started")));
-    let interrupt =
-        |id: u32| assert!(Command::new("kill").args(["-INT", &id.to_string()]).status().unwrap().success());
-    interrupt(run.id());
+    interrupt(&tail);
+    assert_eq!(tail.wait().unwrap().code(), Some(130));
+    run
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_while_the_store_is_away_is_tried_again() {
+    let postgres = Postgres::start().unwrap();
+    for comes_back in [true, false] {
+        let shared = Shared { store: postgres.database().unwrap(), ..Shared::sqlite() };
+        let mut run = a_run_that_waits(&shared);
+        postgres.hide().unwrap();
+        interrupt(&run);
+        let mut stderr = BufReader::new(run.stderr.take().unwrap()).lines().map(Result::unwrap);
+        assert_eq!(stderr.next().unwrap(), "cancelling; Ctrl-C again ends at once");
+        let warning = stderr.next().unwrap();
+        assert!(
+            warning.starts_with("warning: the store is away") && warning.ends_with("; trying again"),
+            "{warning}"
+        );
+        if comes_back {
+            postgres.show().unwrap();
+        }
+        let rest = masked(&stderr.collect::<Vec<_>>().join("\n"));
+        assert_eq!(run.wait().unwrap().code(), Some(130));
+        if !comes_back {
+            assert!(rest.starts_with("error: interrupted; the run ID1 has not ended yet\nhint: "), "{rest}");
+            postgres.show().unwrap();
+        }
+        let list = shared.json(&["runs", "list", "--json"]);
+        assert_eq!(list[0]["status"], if comes_back { "cancelled" } else { "running" }, "{rest}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_cancels_the_run() {
+    let shared = Shared::sqlite();
+    let run = a_run_that_waits(&shared);
+    interrupt(&run);
     let ended = masked(&shown(run.wait_with_output().unwrap()));
     assert_eq!(ended, "exit 130\ncancelling; Ctrl-C again ends at once\nthe run ID1 was cancelled by ann\n");
-    interrupt(tail.id());
-    assert_eq!(tail.wait().unwrap().code(), Some(130));
     let list = shared.json(&["runs", "list", "--json"]);
     assert_eq!(
         (&list[0]["status"], &list[0]["cancel"]["reason"]),

@@ -1,6 +1,10 @@
 //! `trueup runs` and `trueup status`: what they show, change and refuse.
 
 use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
+
+use trueup_store::{Clock, Pass};
 
 use crate::place::shown;
 use crate::shared_store::{JOB, Shared, masked};
@@ -146,23 +150,50 @@ fn the_status_of_a_store_is_shown() {
 }
 
 #[test]
+fn a_server_that_is_not_heard_of_is_missed() {
+    for shared in [Shared::sqlite(), Shared::postgres()] {
+        let (task, instance) = ("executor".to_owned(), "gone".to_owned());
+        let pass = Pass { task, instance, at_ms: 0, took_ms: 1, seen: 0, done: 0, note: None };
+        let long_ago = Clock::ByHand(Arc::new(AtomicI64::new(1_700_000_000_000)));
+        shared.with_store_at(long_ago, async |store, _| store.note_pass(pass.clone()).await.unwrap());
+        let status = shared.shown(&["status"]);
+        assert!(status.contains("\nno server has been heard of for "), "{status}");
+        let pass = Pass { instance: "here".to_owned(), ..pass };
+        shared.with_store(async |store, _| store.note_pass(pass).await.unwrap());
+        let status = shared.shown(&["status"]);
+        assert!(!status.contains("no server"), "{status}");
+    }
+}
+
+#[test]
 fn what_is_not_there_is_named() {
     let shared = Shared::sqlite();
     let missing = shared.shown(&["runs", "list"]);
     assert!(missing.starts_with("exit 2\nerror: there is no store "), "{missing}");
     shared.trigger();
     shared.trigger();
-    let cases: [(&[&str], &str); 8] = [
+    let cases: [(&[&str], &str); 13] = [
         (&["runs", "show", "0"], "error: more than one run starts with 0:\n  "),
         (
             &["runs", "show", "f"],
             "error: there is no run f\nhint: `trueup runs list` shows those that there are",
         ),
         (&["runs", "cancel", "last"], "error: \"last\" is no id of a run, nor the start of one"),
-        (&["runs", "list", "--job", "x"], "error: there is no job named \"x\""),
+        (
+            &["runs", "list", "--job", "x"],
+            "error: there is no job named \"x\"\nhint: the latest runs are of cut-over",
+        ),
+        (&["runs", "list", "--job", "cutover"], "hint: did you mean cut-over?"),
+        (&["runs", "retry", "--status", "failed", "--job", "cut-oevr"], "hint: did you mean cut-over?"),
         (&["runs", "list", "--status", "lost"], "expected one of requested, scheduling"),
         (&["runs", "retry", "--status", "running"], "error: --status running: such a run has not ended"),
         (&["events", "tail", "--type", "run.done"], "error: --type run.done: there is no such type of event"),
+        (
+            &["events", "tail", "--type", "nope"],
+            "error: --type nope: there is no such type of event\nhint: write one of run.triggered,",
+        ),
+        (&["events", "tail", "--type", "run.finalized"], "hint: did you mean run.finalised?"),
+        (&["events", "tail", "--type", "extraction.started"], "hint: did you mean run.extraction.started?"),
         (&["events", "tail", "--run", "f"], "error: there is no run f"),
     ];
     for (arguments, expected) in cases {

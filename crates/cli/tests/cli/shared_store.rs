@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use trueup_events::payload::Mode;
 use trueup_events::{RunId, TenantId};
 use trueup_lifecycle::Policy;
-use trueup_store::{JobDocument, NewRun, Options, Place as StorePlace, Role, Store};
+use trueup_store::{Clock, JobDocument, NewRun, Options, Place as StorePlace, Role, Store};
 use trueup_testkit::Postgres;
 
 use crate::place::{Place, shown};
@@ -89,10 +89,16 @@ impl Shared {
 
     /// Does something that no command does.
     pub(crate) fn with_store<T>(&self, work: impl AsyncFnOnce(&Store, TenantId) -> T) -> T {
+        self.with_store_at(Clock::default(), work)
+    }
+
+    /// Does something at another time.
+    pub(crate) fn with_store_at<T>(&self, clock: Clock, work: impl AsyncFnOnce(&Store, TenantId) -> T) -> T {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let place: StorePlace = self.store.parse().unwrap();
-            let store = Store::open(&place, Role::Command, Options::default()).await.unwrap();
+            let options = Options { clock, ..Options::default() };
+            let store = Store::open(&place, Role::Command, options).await.unwrap();
             let tenant_id = store.tenant("default").await.unwrap();
             let done = work(&store, tenant_id).await;
             store.close().await.unwrap();

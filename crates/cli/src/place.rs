@@ -3,13 +3,16 @@
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::time::Duration;
 
+use tokio::time::timeout;
 use trueup_events::TenantId;
 use trueup_store::{Options, Place, Role, Store};
 
 use crate::arguments::Places;
 use crate::failure::Failure;
-use crate::runtime;
+use crate::{runtime, terminal};
 
 /// The one tenant that there is so far.
 const TENANT: &str = "default";
@@ -17,6 +20,9 @@ const TENANT: &str = "default";
 const STORE_FILE: &str = "trueup.db";
 /// Where the files of runs are in the data directory.
 const RUNS_FOLDER: &str = "runs";
+
+/// How long opening a store takes at most before it is worth a word.
+const SOON: Duration = Duration::from_secs(1);
 
 /// A store, and the folder that belongs to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,8 +60,8 @@ impl Home {
     pub(crate) async fn open(&self, role: Role, options: Options) -> Result<(Store, TenantId), Failure> {
         fs::create_dir_all(&self.runs_dir)
             .map_err(|error| Failure::NoFolder { folder: self.runs_dir.clone(), error })?;
+        let store = open(&self.store, role, options).await?;
         let failed = |error| Failure::OpenStore { place: self.store.to_string(), error };
-        let store = Store::open(&self.store, role, options).await.map_err(failed)?;
         let tenant_id = store.tenant(TENANT).await.map_err(failed)?;
         Ok((store, tenant_id))
     }
@@ -71,19 +77,33 @@ pub(crate) fn visit<T>(
     if let Place::Sqlite(path) = &home.store
         && !path.exists()
     {
-        return Err(Failure::usage_hint(
-            format!("there is no store {}", path.display()),
-            "check the path; `trueup run` and `trueup serve` make one",
-        ));
+        let hint = match places.store {
+            Some(_) => "check the path; `trueup run` and `trueup serve` make one",
+            None => "nothing was run yet: `trueup run JOB.YAML` makes it; --store names another",
+        };
+        return Err(Failure::usage_hint(format!("there is no store {}", path.display()), hint));
     }
     runtime::block_on(async {
-        let failed = |error| Failure::OpenStore { place: home.store.to_string(), error };
-        let store = Store::open(&home.store, Role::Command, Options::default()).await.map_err(failed)?;
+        let store = open(&home.store, Role::Command, Options::default()).await?;
         let tenant_id = store.tenant(TENANT).await?;
         let done = work(&store, tenant_id).await;
         store.close().await?;
         done
     })
+}
+
+/// Opens a store; who waits for it at a terminal is told so.
+async fn open(place: &Place, role: Role, options: Options) -> Result<Store, Failure> {
+    let mut opening = pin!(Store::open(place, role, options));
+    let opened = if let Ok(opened) = timeout(SOON, &mut opening).await {
+        opened
+    } else {
+        if terminal::width_of_stderr().is_some() {
+            eprintln!("waiting for the store {place}");
+        }
+        opening.await
+    };
+    opened.map_err(|error| Failure::OpenStore { place: place.to_string(), error })
 }
 
 fn user_data_dir() -> Result<PathBuf, Failure> {

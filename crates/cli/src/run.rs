@@ -181,7 +181,11 @@ fn report(options: &Run, job: &Job, record: &Record, story: &Story) -> Result<Ex
         let counted = story.comparison.as_ref().map(|comparison| format!(": {}", counts(comparison)));
         let verdict_line = format!("{verdict}{}\n", counted.unwrap_or_default());
         let tables = || tables(story, terminal::look_of_stdout(Colours::Auto));
-        let rest = if options.quiet { String::new() } else { format!("{}\nrun {id}\n", tables()) };
+        let more = match verdict {
+            Verdict::Matched => String::new(),
+            Verdict::Unmatched => format!("`trueup runs breaks {id}` shows what differs\n"),
+        };
+        let rest = if options.quiet { String::new() } else { format!("{}\nrun {id}\n{more}", tables()) };
         output::say(&(verdict_line + &rest))?;
     }
     Ok(match verdict {

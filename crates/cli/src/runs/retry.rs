@@ -80,9 +80,14 @@ struct Again<'a> {
 impl Again<'_> {
     /// Runs that ended so and whose job was not run with the same arguments since, the first to be asked for first.
     async fn left(&mut self, statuses: &[Status], job: Option<&str>) -> Result<Vec<Record>, Failure> {
-        if let Some(status) = statuses.iter().find(|status| !status.is_terminal()) {
-            let what = format!("--status {status}: such a run has not ended");
-            return Err(Failure::usage_hint(what, "write failed, timeout, cancelled or abandoned"));
+        for status in statuses {
+            let problem = match status {
+                Status::Completed => "such a run has a result",
+                status if !status.is_terminal() => "such a run has not ended",
+                _ => continue,
+            };
+            let hint = "write failed, timeout, cancelled or abandoned, or name the runs";
+            return Err(Failure::usage_hint(format!("--status {status}: {problem}"), hint));
         }
         let job_id = match job {
             Some(name) => Some(find_job(self.store, self.tenant_id, name).await?.id),

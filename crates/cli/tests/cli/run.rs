@@ -34,6 +34,7 @@ fn a_job_is_run_and_remembered() {
               all note EXACT 2 1 no
 
             run ID1
+            `trueup runs breaks ID1` shows what differs
             ");
             insta::assert_snapshot!(masked(&shared.shown(&["runs", "list"])), @r"
             exit 0

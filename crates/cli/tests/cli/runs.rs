@@ -170,9 +170,12 @@ fn what_is_not_there_is_named() {
     let shared = Shared::sqlite();
     let missing = shared.shown(&["runs", "list"]);
     assert!(missing.starts_with("exit 2\nerror: there is no store "), "{missing}");
+    assert!(missing.contains("hint: check the path;"), "{missing}");
+    let nowhere = shown(shared.place.trueup(&["runs", "list"]).output().unwrap());
+    assert!(nowhere.contains("hint: nothing was run yet: `trueup run JOB.YAML` makes it"), "{nowhere}");
     shared.trigger();
     shared.trigger();
-    let cases: [(&[&str], &str); 13] = [
+    let cases: [(&[&str], &str); 14] = [
         (&["runs", "show", "0"], "error: more than one run starts with 0:\n  "),
         (
             &["runs", "show", "f"],
@@ -186,6 +189,10 @@ fn what_is_not_there_is_named() {
         (&["runs", "list", "--job", "cutover"], "hint: did you mean cut-over?"),
         (&["runs", "retry", "--status", "failed", "--job", "cut-oevr"], "hint: did you mean cut-over?"),
         (&["runs", "list", "--status", "lost"], "expected one of requested, scheduling"),
+        (
+            &["runs", "retry", "--status", "failed,completed"],
+            "error: --status completed: such a run has a result",
+        ),
         (&["runs", "retry", "--status", "running"], "error: --status running: such a run has not ended"),
         (&["events", "tail", "--type", "run.done"], "error: --type run.done: there is no such type of event"),
         (

@@ -123,7 +123,7 @@ pub(crate) fn masked(text: &str) -> String {
 }
 
 fn mask(word: &str, ids: &mut Vec<String>) -> String {
-    let core = word.trim_end_matches([',', '.', ':', ';']);
+    let core = word.trim_end_matches([',', '.', ':', ';', '`']);
     let end = &word[core.len()..];
     if is_id(core) {
         return number(core, ids) + end;

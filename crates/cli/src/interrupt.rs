@@ -1,11 +1,15 @@
 //! Ctrl-C and SIGTERM: at once while there is nothing to put in order, in order otherwise, at once when repeated.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 use trueup_compare::Progress;
 
 use crate::failure::{Failure, INTERRUPTED};
+
+/// Interrupts that come no later than this after the first are one with it: `timeout`, for one, signals a process and then its group.
+const ECHO: Duration = Duration::from_millis(300);
 
 /// What an interrupt does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,10 +64,12 @@ impl Interrupted {
     /// Catches interrupts from now on.
     pub(crate) fn catch() -> Result<Self, Failure> {
         let (tell, told) = watch::channel(false);
+        let mut first: Option<Instant> = None;
         ctrlc::set_handler(move || {
-            if tell.send_replace(true) {
+            if first.get_or_insert_with(Instant::now).elapsed() > ECHO {
                 std::process::exit(i32::from(INTERRUPTED));
             }
+            tell.send_replace(true);
         })?;
         Ok(Self(told))
     }

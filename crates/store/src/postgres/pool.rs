@@ -20,8 +20,10 @@ const KEPT_BACK: usize = 4;
 /// How long anything may take before the server counts as away.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Whoever waits longer for a lock tries again. What is answered is on the disk, whatever the database's default is. Statements read a few rows each, for which compiling them takes longer than running them.
+/// Whoever waits longer for a lock tries again. What is answered is on the disk, whatever the database's default is. Statements read a few rows each,
+/// for which compiling them takes longer than running them, and which an index gives in their order: tables grow and queues empty faster than the planner learns of it.
 const SETTINGS: &str = "set lock_timeout = '5s'; set idle_in_transaction_session_timeout = '60s'; set jit = off; \
+     set enable_seqscan = off; set enable_bitmapscan = off; set enable_sort = off; \
      select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'";
 
 /// The connections of one store.

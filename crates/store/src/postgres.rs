@@ -8,39 +8,34 @@ mod rows;
 mod schema;
 mod sequencer;
 mod statements;
+mod triggers;
 mod tx;
+mod writer;
 mod writes;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tokio::time::{sleep, timeout};
 use trueup_connect::Server;
+use trueup_events::RunId;
 
 use self::error::failed;
-use self::pool::{Lent, PATIENCE, Pool};
+use self::pool::{PATIENCE, Pool};
 use self::sequencer::Sequencer;
-use self::tx::PgTx;
+use self::triggers::Triggers;
+use self::writer::Writer;
 use crate::context::{Context, Options};
 use crate::error::StoreError;
-use crate::fail_point::{self, Boundary};
 use crate::place::Role;
+use crate::record::NewRun;
 use crate::tx::Verb;
-
-/// How often a verb is tried when others come between.
-const ATTEMPTS: u32 = 5;
-/// The pause before the second attempt; it doubles with each.
-const FIRST_PAUSE: Duration = Duration::from_millis(5);
 
 /// An open PostgreSQL store.
 #[derive(Debug)]
 pub(crate) struct Postgres {
-    context: Arc<Context>,
-    pool: Arc<Pool>,
-    sequencer: Arc<Sequencer>,
-    role: Role,
+    writer: Writer,
+    triggers: Triggers,
     tasks: JoinSet<()>,
 }
 
@@ -59,88 +54,45 @@ impl Postgres {
         schema::open(&server, role).await?;
         let pool = Arc::new(Pool::new(server.clone()));
         let sequencer = Arc::new(Sequencer::default());
+        let (triggers, wishes) = Triggers::new();
         let mut tasks = JoinSet::new();
+        let node = if role == Role::Reader { 0 } else { next_node(&pool, role, &options).await? };
+        let writer = Writer { context: Arc::new(Context::new(options, node)), pool, sequencer, role };
         if role == Role::Reader {
-            return Ok(Self { context: Arc::new(Context::new(options, 0)), pool, sequencer, role, tasks });
+            return Ok(Self { writer, triggers, tasks });
         }
-        let node = next_node(&pool, role, &options).await?;
-        let (turns, connections) = (Arc::clone(&sequencer), Arc::clone(&pool));
-        tasks.spawn(async move { turns.run(&connections).await });
+        let Writer { pool, sequencer, .. } = writer.clone();
         let heard = Arc::clone(&sequencer);
+        tasks.spawn(async move { sequencer.run(&pool).await });
         tasks.spawn(async move { listen::listen(&server, &heard).await });
-        Ok(Self { context: Arc::new(Context::new(options, node)), pool, sequencer, role, tasks })
+        let gathering = writer.clone();
+        tasks.spawn(async move { wishes.write_all(&gathering).await });
+        Ok(Self { writer, triggers, tasks })
     }
 
     pub(crate) async fn close(mut self) -> Result<(), StoreError> {
         self.tasks.shutdown().await;
-        let numbered =
-            if self.sequencer.is_behind() { self.sequencer.catch_up(&self.pool).await } else { Ok(()) };
-        self.pool.close().await;
+        let Writer { pool, sequencer, .. } = &self.writer;
+        let numbered = if sequencer.is_behind() { sequencer.catch_up(pool).await } else { Ok(()) };
+        pool.close().await;
         numbered
     }
 
     pub(crate) fn context(&self) -> &Context {
-        &self.context
+        &self.writer.context
     }
 
     pub(crate) fn changes(&self) -> watch::Receiver<u64> {
-        self.sequencer.changes()
+        self.writer.sequencer.changes()
+    }
+
+    /// Commits the intent to run a job; what is asked for at once is committed together.
+    pub(crate) async fn trigger(&self, new: NewRun) -> Result<RunId, StoreError> {
+        self.triggers.ask(&self.writer, new).await
     }
 
     pub(crate) async fn transact<V: Verb>(&self, verb: V) -> Result<V::Output, StoreError> {
-        if self.role == Role::Reader {
-            return Err(StoreError::ReadOnly { problem: "it was opened to be read".to_owned() });
-        }
-        let mut pause = FIRST_PAUSE;
-        for _ in 1..ATTEMPTS {
-            match self.attempt(&verb).await {
-                Err(StoreError::Contended { .. }) => sleep(pause).await,
-                Err(StoreError::EventIdTaken { .. }) => self.context.skip_event_ids(),
-                other => return other,
-            }
-            pause *= 2;
-        }
-        self.attempt(&verb).await
-    }
-
-    /// Tries a verb once; of one that fails nothing is kept, unless the connection broke while it was committing: then nobody can tell, and it is away.
-    async fn attempt<V: Verb>(&self, verb: &V) -> Result<V::Output, StoreError> {
-        let lent = if V::IS_URGENT {
-            self.pool.lend_at_once(V::DOING).await?
-        } else {
-            self.pool.lend(V::DOING).await?
-        };
-        fail_point::reach::<V>(Boundary::Before);
-        let attempt = async {
-            let mut tx = PgTx::new(&lent.connection, V::DOING);
-            let output = verb.apply(&mut tx, &self.context).await?;
-            fail_point::reach::<V>(Boundary::BeforeCommit);
-            tx.commit().await.map(|has_told| (output, has_told))
-        };
-        let no_answer = || StoreError::Away { doing: V::DOING, problem: "no answer".to_owned() };
-        match timeout(PATIENCE, attempt).await.map_err(|_| no_answer())? {
-            Ok((output, has_told)) => {
-                fail_point::reach::<V>(Boundary::AfterCommit);
-                self.pool.give_back(lent);
-                // Audit entries alone are linked with the next events, or by the next look: nobody waits for them.
-                if has_told {
-                    self.sequencer.committed();
-                }
-                Ok(output)
-            }
-            Err(error) => {
-                self.roll_back(lent).await;
-                Err(error)
-            }
-        }
-    }
-
-    /// Rolls back and keeps the connection; one that cannot is closed, with the same effect.
-    async fn roll_back(&self, lent: Lent) {
-        let rolled_back = timeout(PATIENCE, lent.connection.client.batch_execute("rollback")).await;
-        if matches!(rolled_back, Ok(Ok(()))) {
-            self.pool.give_back(lent);
-        }
+        self.writer.transact(verb).await
     }
 }
 

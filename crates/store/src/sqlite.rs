@@ -30,8 +30,9 @@ use crate::columns::json;
 use crate::context::{Context, Options};
 use crate::error::StoreError;
 use crate::place::Role;
-use crate::record::{Audit, Job, Pass, QueueLoad, Record, RunFilter};
+use crate::record::{Audit, Job, NewRun, Pass, QueueLoad, Record, RunFilter};
 use crate::tx::{Found as FoundRun, Verb};
+use crate::verbs::Trigger;
 
 /// An open SQLite store.
 #[derive(Debug)]
@@ -101,6 +102,11 @@ impl Sqlite {
 
     pub(crate) fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
+    }
+
+    /// Commits the intent to run a job; the writer commits together what is asked for at once.
+    pub(crate) async fn trigger(&self, new: NewRun) -> Result<RunId, StoreError> {
+        self.transact(Trigger::alone(new)).await.and_then(Trigger::answer)
     }
 
     pub(crate) async fn transact<V: Verb>(&self, verb: V) -> Result<V::Output, StoreError> {

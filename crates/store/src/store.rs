@@ -120,12 +120,17 @@ impl Store {
 
     /// Commits the intent to run a job; asked again with the same id, it changes nothing.
     pub async fn trigger(&self, new: NewRun) -> Result<RunId, StoreError> {
-        self.transact(verbs::Trigger { new }).await
+        ask!(self, backend => backend.trigger(new).await)
     }
 
     /// Gives an executor the runs that wait longest and have a slot, no more than it wants.
     pub async fn claim_for_scheduling(&self, executor: &str, limit: u32) -> Result<Vec<Claimed>, StoreError> {
         self.transact(verbs::ClaimForScheduling { executor: executor.to_owned(), limit }).await
+    }
+
+    /// Claims the runs that wait longest and have a slot and hands them to the worker side, in one transaction: for an engine that has to be told nothing in between. Says how many.
+    pub async fn schedule(&self, executor: &str, limit: u32) -> Result<usize, StoreError> {
+        self.transact(verbs::Schedule { executor: executor.to_owned(), limit }).await
     }
 
     /// Hands a submitted run to the worker side.

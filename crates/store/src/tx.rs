@@ -3,11 +3,11 @@
 use std::future::Future;
 
 use trueup_events::{Event, JobId, RunId, TenantId};
-use trueup_lifecycle::{Change, Limits, Run};
+use trueup_lifecycle::{Change, Limits, Policy, Run};
 
 use crate::context::Context;
 use crate::error::StoreError;
-use crate::record::{Entry, Job, JobDocument, Pass, Record};
+use crate::record::{Entry, Job, JobDocument, NewRun, Pass, Record};
 
 /// A transaction that has begun; whoever runs the verb commits it when the verb succeeds and rolls it back otherwise.
 ///
@@ -74,6 +74,12 @@ pub(crate) trait Tx: Send {
         revision: Revision<'_>,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
+    /// Loads what there is to know before runs are asked for, of each in turn.
+    fn openings(
+        &mut self,
+        wishes: &[NewRun],
+    ) -> impl Future<Output = Result<Vec<Opening>, StoreError>> + Send;
+
     /// Adds a run, with its events and its audit entry; its number is the database's to give.
     fn insert(&mut self, record: &Record, note: &Note)
     -> impl Future<Output = Result<(), StoreError>> + Send;
@@ -138,8 +144,8 @@ pub(crate) enum Search {
     },
     /// Those that wait for a worker and have time left, oldest first.
     ToTake {
-        /// The time it is.
-        now_ms: i64,
+        /// The time it is, unless it is the database's.
+        by_hand_ms: Option<i64>,
     },
     /// Those whose deadline passed while they waited for another attempt.
     Overdue {
@@ -167,6 +173,26 @@ pub(crate) struct WaitingQueue {
     pub(crate) holding: u64,
 }
 
+/// What there is to know before a run is asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Opening {
+    /// The run, if it was asked for before.
+    pub(crate) before: Option<Record>,
+    /// What its job says, if there is such a job.
+    pub(crate) offer: Option<Offer>,
+}
+
+/// What a job says of its next run.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Offer {
+    pub(crate) job_id: JobId,
+    pub(crate) revision: u32,
+    pub(crate) queue: String,
+    pub(crate) policy: Policy,
+    /// Those of the queue, if there is such a queue.
+    pub(crate) limits: Option<Limits>,
+}
+
 /// What is told of a change: to the log, and to the audit.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Note {
@@ -186,8 +212,8 @@ pub(crate) struct Deed<'a> {
 pub(crate) struct Move {
     pub(crate) before: Run,
     pub(crate) after: Run,
-    /// None where nothing is told, as of a heartbeat.
-    pub(crate) note: Option<Note>,
+    /// Of each step of the change; none where nothing is told, as of a heartbeat.
+    pub(crate) notes: Vec<Note>,
 }
 
 /// A revision of a job that is to be saved.
@@ -246,6 +272,12 @@ impl Move {
                 "epoch": change.run.epoch.0,
             }),
         };
-        Self { before: before.clone(), after: change.run, note: Some(Note { events, entry }) }
+        Self { before: before.clone(), after: change.run, notes: vec![Note { events, entry }] }
+    }
+
+    /// Goes on from where it led, so that both are written as one.
+    pub(crate) fn then(mut self, next: Self) -> Self {
+        self.notes.extend(next.notes);
+        Self { after: next.after, ..self }
     }
 }

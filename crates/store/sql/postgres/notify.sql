@@ -1,1 +1,1 @@
-select pg_notify('trueup_changed', '')
+select pg_notify('trueup_changed', $1)

@@ -37,6 +37,9 @@ async fn follow(client: &Client, mut connection: Connection<Socket, Encrypted>, 
     let hear = async {
         while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
             if let AsyncMessage::Notification(notification) = message {
+                if sequencer.has_sent(notification.payload()) {
+                    continue;
+                }
                 if notification.channel() == "trueup_committed" {
                     sequencer.wake();
                 }

@@ -13,6 +13,7 @@ use super::error::failed;
 use super::pool::PATIENCE;
 use super::rows::{self, key};
 use super::statements::Statements;
+use super::writer::Writer;
 use crate::audit::{Audited, Head, Walk};
 use crate::error::StoreError;
 use crate::place::Role;
@@ -149,15 +150,20 @@ impl Postgres {
 
     /// Links what is there, unless it is only to be read.
     async fn link(&self) -> Result<(), StoreError> {
-        if self.role == Role::Reader { Ok(()) } else { self.sequencer.catch_up(&self.pool).await }
+        if self.writer.role == Role::Reader {
+            Ok(())
+        } else {
+            self.writer.sequencer.catch_up(&self.writer.pool).await
+        }
     }
 
     /// Numbers what this store has written, so that whoever wrote it reads it; a command cannot count on a server that does.
     async fn number(&self) -> Result<(), StoreError> {
-        if self.role == Role::Command || self.sequencer.is_behind() {
-            self.sequencer.catch_up(&self.pool).await?;
+        let Writer { role, sequencer, pool, .. } = &self.writer;
+        match role {
+            Role::Command => sequencer.catch_up(pool).await,
+            _ => sequencer.catch_up_with_own(pool).await,
         }
-        Ok(())
     }
 
     async fn read(
@@ -165,12 +171,12 @@ impl Postgres {
         statement: impl Fn(&Statements) -> &Statement + Send,
         params: &[&(dyn ToSql + Sync)],
     ) -> Result<Vec<Row>, StoreError> {
-        let lent = self.pool.lend(READING).await?;
+        let lent = self.writer.pool.lend(READING).await?;
         let (client, sql) = (&lent.connection.client, &lent.connection.sql);
         let no_answer = || StoreError::Away { doing: READING, problem: "no answer".to_owned() };
         let answer = timeout(PATIENCE, client.query(statement(sql), params)).await;
         let rows = answer.map_err(|_| no_answer())?.map_err(|error| failed(&error, READING))?;
-        self.pool.give_back(lent);
+        self.writer.pool.give_back(lent);
         Ok(rows)
     }
 }

@@ -13,7 +13,7 @@ use crate::audit;
 use crate::columns::{Columns, damaged, read};
 use crate::error::StoreError;
 use crate::record::{Job, JobDocument, Pass, QueueLoad, Record};
-use crate::tx::{Found, Unreadable};
+use crate::tx::{Found, Offer, Unreadable};
 
 /// The text of a column of type `json`, which keeps it as it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,6 +110,21 @@ pub(crate) fn job(row: &Row) -> Result<Job, StoreError> {
             policy,
         },
     })
+}
+
+/// What a job says of its next run, by whose it is and its name.
+pub(crate) fn offer(row: &Row) -> Result<((TenantId, String), Offer), StoreError> {
+    let limits = || -> Result<Limits, StoreError> {
+        Ok(Limits { max_running: limit(row, 8)?, max_waiting: limit(row, 9)? })
+    };
+    let offer = Offer {
+        job_id: parsed::<JobId>("a job's id", row, 2)?,
+        revision: count("a job's revision", row.get(3))?,
+        queue: row.get(4),
+        policy: Policy { deadline_ms: row.get(5), retries: count("a job's retries", row.get(6))? },
+        limits: row.get::<_, bool>(7).then(limits).transpose()?,
+    };
+    Ok(((tenant_id(row, 0)?, row.get(1)), offer))
 }
 
 /// An entry of the audit log, from its columns after the first so many.

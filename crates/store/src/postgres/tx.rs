@@ -16,8 +16,8 @@ use super::rows::{self, Json, key};
 use super::statements::Statements;
 use super::writes::{Param, Writes, event_params};
 use crate::error::StoreError;
-use crate::record::{Entry, Job, Pass, Record};
-use crate::tx::{Found, Move, Note, Revision, Search, Tx, WaitingQueue};
+use crate::record::{Entry, Job, NewRun, Pass, Record};
+use crate::tx::{Found, Move, Note, Offer, Opening, Revision, Search, Tx, WaitingQueue};
 
 /// Whatever the server's default is: verbs lock what they load, and need no more.
 const BEGIN: &str = "begin isolation level read committed";
@@ -146,8 +146,17 @@ impl Tx for PgTx<'_> {
             let params: Vec<&(dyn ToSql + Sync)> = params.iter().map(|param| &**param as _).collect();
             client.query(statement, &params).await
         });
-        let sent = try_join(begin, try_join_all(answers)).await;
-        let ((), answers) = sent.map_err(|error| self.failed(&error))?;
+        // After the locks, as everywhere.
+        let known_ms = self.now_ms;
+        let now = async {
+            match known_ms {
+                Some(now_ms) => Ok(now_ms),
+                None => client.query(&sql.now_ms, &[]).await.map(|row| number(&row)),
+            }
+        };
+        let sent = try_join3(begin, try_join_all(answers), now).await;
+        let ((), answers, now_ms) = sent.map_err(|error| self.failed(&error))?;
+        self.now_ms = Some(now_ms);
         Ok(answers.iter().map(|rows| rows.iter().map(rows::found).collect()).collect())
     }
 
@@ -239,6 +248,29 @@ impl Tx for PgTx<'_> {
         self.query_all([(&sql.save_job, job), (&sql.insert_revision, saved)]).await.map(drop)
     }
 
+    async fn openings(&mut self, wishes: &[NewRun]) -> Result<Vec<Opening>, StoreError> {
+        let sql = &self.connection.sql;
+        let ids: Vec<String> = wishes.iter().map(|wish| key(RunId::Uuid(wish.run_id))).collect();
+        let jobs: HashSet<(TenantId, &str)> =
+            wishes.iter().map(|wish| (wish.tenant_id, wish.job.as_str())).collect();
+        let (tenants, names): (Vec<String>, Vec<&str>) =
+            jobs.into_iter().map(|(tenant_id, name)| (tenant_id.to_string(), name)).unzip();
+        let wanted = &[&tenants as _, &names as _];
+        let asked = [(&sql.runs_by_id, &[&ids as _][..]), (&sql.offers, wanted), (&sql.now_ms, &[])];
+        let [before, offers, now] = self.query_all(asked).await?;
+        self.now_ms = Some(number(&now));
+        let before: Vec<Record> = before.iter().map(rows::record).collect::<Result<_, _>>()?;
+        let mut before: HashMap<RunId, Record> =
+            before.into_iter().map(|record| (record.id(), record)).collect();
+        let offers: HashMap<(TenantId, String), Offer> =
+            offers.iter().map(rows::offer).collect::<Result<_, _>>()?;
+        let opening = |wish: &NewRun| Opening {
+            before: before.remove(&RunId::Uuid(wish.run_id)),
+            offer: offers.get(&(wish.tenant_id, wish.job.clone())).cloned(),
+        };
+        Ok(wishes.iter().map(opening).collect())
+    }
+
     async fn insert(&mut self, record: &Record, note: &Note) -> Result<(), StoreError> {
         self.writes.insert(record, note);
         Ok(())
@@ -313,7 +345,7 @@ fn query<'a>(sql: &'a Statements, search: &'a Search, limit: u32) -> (&'a Statem
             (&sql.find_stale_claims, vec![Box::new(now_ms), Box::new(own), limit])
         }
         Search::HandedOff { before_ms } => (&sql.find_handed_off, vec![Box::new(before_ms), limit]),
-        Search::ToTake { now_ms } => (&sql.find_to_take, vec![Box::new(now_ms), limit]),
+        Search::ToTake { by_hand_ms } => (&sql.find_to_take, vec![Box::new(by_hand_ms), limit]),
         Search::Overdue { now_ms } => (&sql.find_overdue, vec![Box::new(now_ms), limit]),
         Search::LeaseOut { now_ms } => (&sql.find_lease_out, vec![Box::new(now_ms), limit]),
         Search::Finished { before_ms } => (&sql.find_finished, vec![Box::new(before_ms), limit]),

@@ -38,9 +38,7 @@ impl Writes {
     pub(crate) fn change(&mut self, one: &Move) {
         let id = key(one.before.ids.run_id);
         self.moves.push((id, Columns::of(&one.before), Columns::of(&one.after)));
-        if let Some(note) = &one.note {
-            self.tell(note);
-        }
+        one.notes.iter().for_each(|note| self.tell(note));
     }
 
     pub(crate) fn audit(&mut self, entry: &Entry) {
@@ -56,7 +54,9 @@ impl Writes {
     pub(crate) async fn send(&self, connection: &Connection) -> Result<(), Error> {
         let Connection { client, sql, .. } = connection;
         let mut flight: Vec<(&Statement, Vec<Param<'_>>)> = Vec::new();
-        flight.extend(self.runs.iter().map(|run| (&sql.insert_run, run_params(run))));
+        if !self.runs.is_empty() {
+            flight.push((&sql.insert_run, run_params(&self.runs)));
+        }
         if !self.moves.is_empty() {
             flight.push((&sql.write_run, move_params(&self.moves)));
         }
@@ -92,22 +92,21 @@ fn column<'a, R: 'a, T: ToSql + Sync + Send + 'a>(
     Box::new(rows.into_iter().map(of).collect::<Vec<T>>())
 }
 
-fn run_params(record: &Record) -> Vec<Param<'_>> {
-    let life = Columns::of(&record.run);
+fn run_params(records: &[Record]) -> Vec<Param<'_>> {
     vec![
-        Box::new(key(record.id())),
-        Box::new(record.run.ids.tenant_id.to_string()),
-        Box::new(record.run.ids.job_id.to_string()),
-        Box::new(i64::from(record.revision)),
-        Box::new(&record.queue),
-        Box::new(Json(record.params.clone())),
-        Box::new(record.mode.name()),
-        Box::new(&record.triggered_by),
-        Box::new(record.requested_at_ms),
-        Box::new(record.run.policy.deadline_ms),
-        Box::new(i64::from(record.run.policy.retries)),
-        Box::new(life.state),
-        Box::new(life.epoch),
+        column(records, |record| key(record.id())),
+        column(records, |record| record.run.ids.tenant_id.to_string()),
+        column(records, |record| record.run.ids.job_id.to_string()),
+        column(records, |record| i64::from(record.revision)),
+        column(records, |record| &record.queue),
+        column(records, |record| Json(record.params.clone())),
+        column(records, |record| record.mode.name()),
+        column(records, |record| &record.triggered_by),
+        column(records, |record| record.requested_at_ms),
+        column(records, |record| record.run.policy.deadline_ms),
+        column(records, |record| i64::from(record.run.policy.retries)),
+        column(records, |record| record.run.state.status().name()),
+        column(records, |record| record.run.epoch.0.cast_signed()),
     ]
 }
 

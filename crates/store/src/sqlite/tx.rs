@@ -9,8 +9,8 @@ use super::rows::{self, Loaded};
 use super::sql;
 use crate::columns::{Columns, json};
 use crate::error::StoreError;
-use crate::record::{Entry, Job, Pass, Record};
-use crate::tx::{Found, Move, Note, Revision, Search, Tx, WaitingQueue};
+use crate::record::{Entry, Job, JobDocument, NewRun, Pass, Record};
+use crate::tx::{Found, Move, Note, Offer, Opening, Revision, Search, Tx, WaitingQueue};
 
 /// The writer's transaction, for the time of one verb; it never waits.
 pub(crate) struct SqliteTx<'a> {
@@ -52,7 +52,7 @@ impl SqliteTx<'_> {
         if changed != 1 {
             return Err(StoreError::Contended { doing: self.doing });
         }
-        change.note.as_ref().map_or(Ok(()), |note| self.tell(note))
+        change.notes.iter().try_for_each(|note| self.tell(note))
     }
 
     fn tell(&self, note: &Note) -> Result<(), StoreError> {
@@ -116,7 +116,7 @@ impl SqliteTx<'_> {
                 Search::PauseOver { now_ms } => find(sql::FIND_PAUSE_OVER, &[now_ms, &limit]),
                 Search::StaleClaims { now_ms, own } => find(sql::FIND_STALE_CLAIMS, &[now_ms, own, &limit]),
                 Search::HandedOff { before_ms } => find(sql::FIND_HANDED_OFF, &[before_ms, &limit]),
-                Search::ToTake { now_ms } => find(sql::FIND_TO_TAKE, &[now_ms, &limit]),
+                Search::ToTake { by_hand_ms } => find(sql::FIND_TO_TAKE, &[by_hand_ms, &limit]),
                 Search::Overdue { now_ms } => find(sql::FIND_OVERDUE, &[now_ms, &limit]),
                 Search::LeaseOut { now_ms } => find(sql::FIND_LEASE_OUT, &[now_ms, &limit]),
                 Search::Finished { before_ms } => find(sql::FIND_FINISHED, &[before_ms, &limit]),
@@ -209,6 +209,23 @@ impl Tx for SqliteTx<'_> {
             ])?;
             Ok(())
         })
+    }
+
+    async fn openings(&mut self, wishes: &[NewRun]) -> Result<Vec<Opening>, StoreError> {
+        let mut openings = Vec::with_capacity(wishes.len());
+        for NewRun { run_id, tenant_id, job, .. } in wishes {
+            let before = self.run(RunId::Uuid(*run_id)).await?;
+            let offer = match self.job(*tenant_id, job).await? {
+                None => None,
+                Some(Job { id: job_id, revision, document }) => {
+                    let JobDocument { queue, policy, .. } = document;
+                    let limits = self.limits(*tenant_id, &queue).await?;
+                    Some(Offer { job_id, revision, queue, policy, limits })
+                }
+            };
+            openings.push(Opening { before, offer });
+        }
+        Ok(openings)
     }
 
     async fn insert(&mut self, record: &Record, note: &Note) -> Result<(), StoreError> {

@@ -291,7 +291,7 @@ mod tests {
             mode: Mode::Immediate,
             triggered_by: "ann".to_owned(),
         };
-        Trigger { new }
+        Trigger::alone(new)
     }
 
     #[tokio::test]

@@ -32,7 +32,7 @@ impl Verb for Tell {
             context.event(&record.run.ids, payload, time.clone(), now_ms)
         };
         let events: Vec<Event> = self.told.iter().map(event).collect();
-        tx.write(&[Move { before: record.run, after: change.run, note: None }]).await?;
+        tx.write(&[Move { before: record.run, after: change.run, notes: Vec::new() }]).await?;
         tx.append(&events).await?;
         Ok(cancel)
     }

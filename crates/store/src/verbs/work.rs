@@ -19,9 +19,10 @@ impl Verb for Take {
     const DOING: &'static str = "taking runs";
 
     async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<Vec<Taken>, StoreError> {
+        let by_hand_ms = context.options.clock.by_hand_ms();
+        let found = find(tx, context, Search::ToTake { by_hand_ms }, self.limit).await?;
         let now_ms = now_ms(tx, context).await?;
         let deed = Deed { actor: &self.worker, action: "take" };
-        let found = find(tx, context, Search::ToTake { now_ms }, self.limit).await?;
         let take = |run: &Run| run.take(&self.worker, now_ms, context.settings());
         let taken = change_each(tx, context, found, deed, now_ms, take).await?;
         Ok(taken.into_iter().map(|(lease, record)| Taken { lease, record }).collect())

@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
+use futures_util::future::join_all;
+use serde_json::json;
+use trueup_events::RunId;
 use trueup_lifecycle::{Policy, Report, Status};
-use trueup_store::{RunFilter, StoreError};
+use trueup_store::{NewRun, RunFilter, StoreError};
 
 use crate::bench::{Bench, EXECUTOR, WORKER};
 
@@ -47,6 +50,27 @@ pub(crate) async fn a_full_waiting_line_refuses(bench: Bench) {
     bench.claim().await;
     bench.trigger("short").await;
     assert_eq!(bench.log().await.len(), 6, "the refused one left nothing");
+}
+
+pub(crate) async fn of_wishes_at_once_each_has_its_own_answer(bench: Bench) {
+    bench.set_queue("short", None, Some(2)).await;
+    bench.save_job("short", "short", Policy::default()).await;
+    let twice = bench.new_run("revenue");
+    let other = NewRun { triggered_by: "bob".to_owned(), params: json!({}), ..twice.clone() };
+    let jobs = ["revenue", "short", "revenues", "short", "short", "revenue", "short", "short", "revenue"];
+    let wishes = jobs.map(|job| bench.new_run(job)).into_iter().chain([twice.clone(), twice, other]);
+    let answers = join_all(wishes.map(|wish| bench.store.trigger(wish))).await;
+    let kind = |answer: &Result<RunId, StoreError>| match answer {
+        Ok(_) => "accepted",
+        Err(StoreError::NoSuchJob { .. }) => "no such job",
+        Err(StoreError::QueueFull { .. }) => "full",
+        Err(StoreError::RunDiffers(_)) => "differs",
+        Err(_) => "failed",
+    };
+    let count = |kinds: &[&str]| answers.iter().filter(|answer| kinds.contains(&kind(answer))).count();
+    let counts = [["accepted"], ["no such job"], ["full"], ["differs"]].map(|kinds| count(&kinds));
+    assert_eq!(counts, [7, 1, 3, 1], "{answers:?}");
+    assert_eq!(bench.log().await.len(), 2 * 6, "each run is told of once");
 }
 
 pub(crate) async fn executors_together_never_overfill_a_queue(bench: Bench) {

@@ -192,6 +192,30 @@ pub(crate) async fn many_executors_claim_each_run_once(bench: Bench) {
     assert!(numbers.is_sorted() && numbers.len() == 60, "first in, first out: {numbers:?}");
 }
 
+pub(crate) async fn scheduling_is_a_claim_and_a_hand_off(bench: Bench) {
+    bench.set_queue("narrow", Some(1), None).await;
+    bench.save_job("narrow", "narrow", Policy::default()).await;
+    let other = bench.another().await;
+    let expected = other.scheduled("revenue").await;
+    let expected = other.record(expected).await;
+    let run_id = bench.trigger("revenue").await;
+    assert_eq!(bench.store.schedule(EXECUTOR, 10).await.unwrap(), 1);
+    let record = bench.record(run_id).await;
+    assert_eq!((&record.run.state, record.run.epoch), (&expected.run.state, expected.run.epoch));
+    assert_eq!(names(&bench.log().await), names(&other.log().await));
+    let deeds = bench.store.audit(0, None, 100).await.unwrap();
+    let deeds: Vec<_> = deeds.iter().filter(|audit| audit.entry.subject == run_id.to_string()).collect();
+    let actions: Vec<_> = deeds.iter().map(|audit| audit.entry.action.as_ref()).collect();
+    assert_eq!(actions, ["trigger", "claim", "hand_off"]);
+    assert_eq!(deeds[1].entry.detail, json!({ "from": "requested", "to": "scheduling", "epoch": 1 }));
+    assert_eq!(deeds[2].entry.detail, json!({ "from": "scheduling", "to": "scheduled", "epoch": 1 }));
+
+    let runs = [bench.trigger("narrow").await, bench.trigger("narrow").await];
+    assert_eq!(bench.store.schedule(EXECUTOR, 10).await.unwrap(), 1, "there is one slot");
+    assert_eq!(bench.store.schedule(EXECUTOR, 10).await.unwrap(), 0);
+    assert_eq!(bench.status(runs[1]).await, Status::Requested);
+}
+
 pub(crate) async fn a_run_keeps_the_revision_it_started_with(bench: Bench) {
     let run_id = bench.trigger("revenue").await;
     bench.save_job("revenue", "default", Policy { retries: 3, deadline_ms: 5 }).await;

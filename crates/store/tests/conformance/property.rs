@@ -25,6 +25,7 @@ const EXECUTORS: [&str; 2] = ["executor-1", "executor-2"];
 enum Deed {
     Trigger(usize),
     Claim(usize, u32),
+    Schedule(usize, u32),
     HandOff(usize),
     SubmitFailed(usize, RunError),
     Take(u32),
@@ -62,6 +63,7 @@ fn deeds() -> impl Strategy<Value = Deed> {
     prop_oneof![
         6 => (0..3_usize).prop_map(Deed::Trigger),
         5 => (executor(), 1..4_u32).prop_map(|(executor, limit)| Deed::Claim(executor, limit)),
+        2 => (executor(), 1..4_u32).prop_map(|(executor, limit)| Deed::Schedule(executor, limit)),
         5 => pick().prop_map(Deed::HandOff),
         1 => (pick(), errors).prop_map(|(claim, error)| Deed::SubmitFailed(claim, error)),
         4 => (1..4_u32).prop_map(Deed::Take),
@@ -145,6 +147,13 @@ impl Pair<'_> {
                 let claimed = self.bench.store.sweep_stale_claims(executor, *own, *limit).await.unwrap();
                 let claims = self.reference.sweep_stale_claims(executor, *own, *limit);
                 self.claimed(claimed, claims);
+            }
+            Deed::Schedule(executor, limit) => {
+                let executor = EXECUTORS[*executor];
+                let scheduled = self.bench.store.schedule(executor, *limit).await.unwrap();
+                let claims = self.reference.claim(executor, *limit);
+                assert_eq!(scheduled, claims.len());
+                claims.iter().for_each(|claim| self.reference.hand_off(claim).unwrap());
             }
             Deed::HandOff(claim) => {
                 let Some((theirs, ours)) = chosen(&self.claims, *claim) else { return };

@@ -44,6 +44,11 @@ pub trait Engine: Send + Sync + 'static {
         3
     }
 
+    /// Whether it learns of a run from the hand-off itself and is told nothing before: claim and hand-off then need but one transaction.
+    fn reads_hand_offs(&self) -> bool {
+        false
+    }
+
     /// Takes a run; one that it has already is taken again without effect.
     fn submit(&self, run: &Record) -> impl Future<Output = Result<(), RunError>> + Send;
 

@@ -56,6 +56,13 @@ async fn one_by_one(store: &Store, reports: Vec<(Lease, Report)>) -> Vec<Result<
 async fn write_all(store: Arc<Store>, stopping: Stopping, mut asked: mpsc::Receiver<Asked>) {
     let mut together = Vec::new();
     while asked.recv_many(&mut together, TOGETHER_MAX).await > 0 {
+        // Those that ended at the same moment get to say so.
+        tokio::task::yield_now().await;
+        while together.len() < TOGETHER_MAX
+            && let Ok(another) = asked.try_recv()
+        {
+            together.push(another);
+        }
         let reports: Vec<(Lease, Report)> =
             together.iter().map(|asked| (asked.lease.clone(), asked.report.clone())).collect();
         let finished = insist(&stopping, "finishing runs", || store.finish_all(reports.clone())).await;

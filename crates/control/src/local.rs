@@ -34,6 +34,10 @@ impl Engine for Local {
         1
     }
 
+    fn reads_hand_offs(&self) -> bool {
+        true
+    }
+
     /// The hand-off is the submit: a worker finds the run as soon as that is committed.
     async fn submit(&self, _: &Record) -> Result<(), RunError> {
         Ok(())

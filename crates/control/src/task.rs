@@ -63,9 +63,8 @@ impl Background {
             match task.pass().await {
                 Ok(tally) => {
                     patience = Patience::default();
-                    let is_busy = tally.done > 0;
                     last.note::<T>(self, tally, started).await;
-                    if is_busy && rhythm.on_change {
+                    if rhythm.on_change {
                         tokio::time::sleep(GATHER).await;
                     }
                 }
@@ -97,11 +96,13 @@ async fn pause(interval: Option<Duration>) {
     }
 }
 
-/// How long a task that is done at every change lets what comes gather, once it had something to do: many are done together in nearly the time of one.
+/// How long a task that is done at every change lets changes gather after a pass: what comes meanwhile is done together, in nearly the time of one.
 const GATHER: Duration = Duration::from_millis(3);
 
 /// How long a report stands before the same is reported again: what is done at every change would otherwise be mostly reports.
 const REPORT_INTERVAL: Duration = Duration::from_secs(10);
+/// How long it stands while there is nothing to report, so that doing nothing costs the database next to nothing.
+const QUIET_INTERVAL: Duration = Duration::from_secs(30);
 
 /// When a task last reported.
 #[derive(Default)]
@@ -116,7 +117,9 @@ impl Report {
         self.unreported.seen += tally.seen;
         self.unreported.done += tally.done;
         self.unreported.note = tally.note.or_else(|| self.unreported.note.take());
-        if self.at.is_some_and(|at| at.elapsed() < REPORT_INTERVAL) {
+        let is_quiet = self.unreported == Tally::default();
+        let interval = if is_quiet { QUIET_INTERVAL } else { REPORT_INTERVAL };
+        if self.at.is_some_and(|at| at.elapsed() < interval) {
             return;
         }
         let Tally { seen, done, note } = std::mem::take(&mut self.unreported);

@@ -81,6 +81,8 @@ impl<P: Perform> Worker<P> {
             () = self.station.stopping.begun() => return Ok(0),
         };
         drop(place);
+        // Attempts that were reported together let go of their places one after the other.
+        tokio::task::yield_now().await;
         let taken = self
             .station
             .store

@@ -17,18 +17,8 @@ const SEED: u64 = 7;
 const HELD_WITHIN: Duration = Duration::from_secs(2);
 
 /// Verbs that a server can be held in.
-const VERBS: [&str; 10] = [
-    "ClaimForScheduling",
-    "HandOff",
-    "Take",
-    "Tell",
-    "Finish",
-    "NotePass",
-    "SweepStaleClaims",
-    "Look",
-    "Expire",
-    "SweepFinished",
-];
+const VERBS: [&str; 9] =
+    ["Schedule", "Take", "Tell", "Finish", "NotePass", "SweepStaleClaims", "Look", "Expire", "SweepFinished"];
 
 /// Numbers that look random and follow from a seed (splitmix64).
 struct Dice(u64);

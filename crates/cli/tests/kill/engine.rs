@@ -25,8 +25,13 @@ pub(crate) const STAND_IN: &str = "engine::stands_in_for_a_server";
 pub(crate) const ORDER: &str = "TRUEUP_STAND_IN";
 
 /// Verbs, and how an engine errs that brings a server to them.
-pub(crate) const BY_AN_ENGINE: [(&str, &str); 4] =
-    [("SubmitFailed", "refuses"), ("TakeOver", "forgets"), ("Answer", "has ended it"), ("Now", "insists")];
+pub(crate) const BY_AN_ENGINE: [(&str, &str); 5] = [
+    ("ClaimForScheduling", "refuses"),
+    ("SubmitFailed", "refuses"),
+    ("TakeOver", "forgets"),
+    ("Answer", "has ended it"),
+    ("Now", "insists"),
+];
 /// A verb that nothing comes to but whoever takes in the events of others.
 pub(crate) const BY_OTHERS: &str = "AppendEvents";
 

@@ -7,17 +7,8 @@ use trueup_lifecycle::Status;
 use crate::scene::{AT_ONCE, BOUNDARIES, Kind, Scene};
 
 /// Verbs that a server comes to by itself when there is a run.
-pub(crate) const BY_ITSELF: [&str; 9] = [
-    "ClaimForScheduling",
-    "HandOff",
-    "Take",
-    "Tell",
-    "Finish",
-    "NotePass",
-    "SweepStaleClaims",
-    "Look",
-    "SweepFinished",
-];
+pub(crate) const BY_ITSELF: [&str; 8] =
+    ["Schedule", "Take", "Tell", "Finish", "NotePass", "SweepStaleClaims", "Look", "SweepFinished"];
 /// Verbs that a server comes to when something else has happened first, each with a case of its own.
 pub(crate) const IN_A_CASE: [&str; 3] = ["Expire", "HandBack", "Forget"];
 

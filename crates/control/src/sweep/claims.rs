@@ -28,8 +28,28 @@ impl<E: Engine> Task for Waiting<E> {
             submit(&self.executor, &mut tally, own).await?;
             self.has_started.store(true, Ordering::Relaxed);
         }
-        submit(&self.executor, &mut tally, || store.claim_for_scheduling(name, self.batch)).await?;
+        if self.executor.engine.reads_hand_offs() {
+            self.schedule(&mut tally).await?;
+        } else {
+            submit(&self.executor, &mut tally, || store.claim_for_scheduling(name, self.batch)).await?;
+        }
         Ok(tally)
+    }
+}
+
+impl<E: Engine> Waiting<E> {
+    /// Schedules until nothing is left to.
+    async fn schedule(&self, tally: &mut Tally) -> Result<(), StoreError> {
+        let Executor { store, name, stopping, .. } = &*self.executor;
+        while !stopping.has_begun() {
+            let count = store.schedule(name, self.batch).await?;
+            tally.seen += count as u64;
+            tally.done += count as u64;
+            if count < self.batch as usize {
+                break;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::time::{Instant, timeout_at};
 use trueup_control::{Child, Local, Means, Roles, Settings, Station, Stopping};
 use trueup_lifecycle::Settings as RunSettings;
 use trueup_store::{Options, Place, Role};
@@ -18,6 +19,9 @@ use crate::{log, memory, runtime, who};
 
 /// How much of the free memory runs have that are given no other limit.
 const MEMORY_SHARE: &str = "60%";
+
+/// How long stopping in order takes at most: ten seconds, a little of which the process needs to exit.
+const ENDS_WITHIN: Duration = Duration::from_millis(9_800);
 
 /// Executes, works and sweeps.
 pub(crate) fn serve(options: &Serve) -> Result<ExitCode, Failure> {
@@ -80,10 +84,11 @@ fn start(
         trueup_control::serve(&engine, station, roles, settings);
         interrupted.wait().await;
         tracing::info!("stopping: what is under way is finished or handed back; Ctrl-C again ends at once");
+        let end = Instant::now() + ENDS_WITHIN;
         stopping.finish(settings.grace).await;
-        // All tasks have ended, so nobody else has it.
+        // Once all tasks have ended nobody else has it. What a store that hangs was not told is told by whoever opens it next.
         if let Some(store) = Arc::into_inner(store) {
-            store.close().await?;
+            timeout_at(end, store.close()).await.unwrap_or(Ok(()))?;
         }
         tracing::info!("stopped");
         Ok(ExitCode::from(INTERRUPTED))

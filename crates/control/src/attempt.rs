@@ -1,20 +1,22 @@
 //! One attempt in a worker's hands: from the lease to the report.
 
 use std::collections::VecDeque;
+use std::pin::pin;
 use std::time::Duration;
 
+use futures_util::future::{Fuse, FusedFuture, FutureExt};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until};
 use tokio_util::sync::CancellationToken;
 use trueup_events::attempt::Assignment;
 use trueup_events::outcome::{Outcome, Reason, RunError};
 use trueup_events::{Payload, Time};
-use trueup_lifecycle::{Fact, Lease, Report, State, classify};
+use trueup_lifecycle::{Cancel, Fact, Lease, Report, State, classify};
 use trueup_store::{Finish, Record, StoreError, Taken};
 
 use crate::finisher::Finisher;
 use crate::jobs::Jobs;
-use crate::patience::insist;
+use crate::patience::{before_the_end, insist};
 use crate::perform::{Perform, Performed, Told};
 use crate::station::Station;
 
@@ -71,6 +73,7 @@ impl<P: Perform> Attempt<'_, P> {
     }
 
     async fn attempt(&self, lease: &Lease, record: &Record) -> Result<Option<Finish>, StoreError> {
+        let deadline = deadline(lease, record, self.station.lease);
         let (job_id, revision) = (record.run.ids.job_id, record.revision);
         let read = || self.jobs.revision(&self.station.store, job_id, revision);
         let job = insist(&self.station.stopping, "reading a job", read).await?;
@@ -92,12 +95,12 @@ impl<P: Perform> Attempt<'_, P> {
             memory_bytes: self.station.means.memory_bytes,
             threads: self.station.means.threads,
         };
-        let (performed, stop) =
-            self.perform(lease, assignment, deadline(lease, record, self.station.lease)).await;
+        let (performed, stop) = self.perform(lease, assignment, deadline).await;
         match (performed, stop) {
             (_, Some(Stop::LeaseLost)) => {
                 // Asked once more, so that what stands is told.
-                self.station.store.heartbeat(lease).await?;
+                let beat = self.station.store.heartbeat(lease);
+                before_the_end(&self.station.stopping, "asking what became of a run", beat).await?;
                 Ok(None)
             }
             (Performed::Stopped, Some(Stop::Leaving)) => self.hand_back(lease).await.map(|()| None),
@@ -107,13 +110,15 @@ impl<P: Perform> Attempt<'_, P> {
 
     /// Gives the run back; tried a few times, since everything else has been given up by now.
     async fn hand_back(&self, lease: &Lease) -> Result<(), StoreError> {
-        let mut handed = self.station.store.hand_back(lease.clone()).await;
+        let Station { store, stopping, .. } = self.station;
+        let hand_back = || before_the_end(stopping, "handing a run back", store.hand_back(lease.clone()));
+        let mut handed = hand_back().await;
         for _ in 1..HAND_BACKS {
             if !handed.as_ref().is_err_and(StoreError::is_passing) {
                 break;
             }
             tokio::time::sleep(HAND_BACK_PAUSE).await;
-            handed = self.station.store.hand_back(lease.clone()).await;
+            handed = hand_back().await;
         }
         handed.map(drop)
     }
@@ -131,14 +136,15 @@ impl<P: Perform> Attempt<'_, P> {
     ) -> (Performed, Option<Stop>) {
         let (tell, told) = mpsc::channel(TOLD_MAX);
         let stop = CancellationToken::new();
-        let work = self.station.performer.perform(assignment, tell, stop.clone());
+        let mut work = pin!(self.station.performer.perform(assignment, tell, stop.clone()));
         let mut account = Account { told, unsaid: VecDeque::new(), is_open: true };
+        // Beside everything else: a store that hangs holds up no deadline, no cancel and no end.
+        let mut telling = pin!(Fuse::terminated());
         let mut why = None;
         let beat = self.station.lease / 3;
         let mut beats = interval_at(Instant::now() + beat, beat);
         let mut tells = interval_at(Instant::now() + TELL_INTERVAL, TELL_INTERVAL);
         tells.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut work = std::pin::pin!(work);
         let performed = loop {
             let wish = tokio::select! {
                 biased;
@@ -146,9 +152,16 @@ impl<P: Perform> Attempt<'_, P> {
                 () = self.cancelled.cancelled(), if why.is_none() => Some(Stop::Cancel),
                 () = sleep_until(deadline), if why.is_none() => Some(Stop::Deadline),
                 () = self.station.stopping.given_up(), if why.is_none() => Some(Stop::Leaving),
-                () = account.listen() => None,
-                _ = beats.tick() => self.say(lease, &mut account, true).await,
-                _ = tells.tick() => self.say(lease, &mut account, false).await,
+                answer = &mut telling => account.note(lease, answer),
+                () = account.listen(why.is_some()) => None,
+                _ = beats.tick(), if telling.is_terminated() => {
+                    telling.set(self.say(lease, account.all()).fuse());
+                    None
+                }
+                _ = tells.tick(), if telling.is_terminated() && !account.unsaid.is_empty() => {
+                    telling.set(self.say(lease, account.all()).fuse());
+                    None
+                }
             };
             if let (Some(wish), true) = (wish, why.is_none() || wish == Some(Stop::LeaseLost)) {
                 why = Some(wish);
@@ -156,6 +169,9 @@ impl<P: Perform> Attempt<'_, P> {
             }
         };
         account.drain().await;
+        if !telling.is_terminated() && account.note(lease, telling.await) == Some(Stop::LeaseLost) {
+            why = Some(Stop::LeaseLost);
+        }
         if why != Some(Stop::LeaseLost) && self.say_the_rest(lease, &account).await == Some(Stop::LeaseLost) {
             why = Some(Stop::LeaseLost);
         }
@@ -178,27 +194,16 @@ impl<P: Perform> Attempt<'_, P> {
         }
     }
 
-    /// Tells the store what there is to tell; what it says back may be a reason to stop.
-    async fn say(&self, lease: &Lease, account: &mut Account, is_beat: bool) -> Option<Stop> {
-        if account.unsaid.is_empty() && !is_beat {
-            return None;
-        }
-        let told = account.all();
+    /// Tells the store what there is to tell; says how much that was, and what it says back.
+    async fn say(&self, lease: &Lease, told: Vec<(Time, Payload)>) -> Answer {
         let count = told.len();
-        match self.station.store.tell(lease, told).await {
-            Ok(cancel) => {
-                account.unsaid.drain(..count);
-                cancel.map(|_| Stop::Cancel)
-            }
-            Err(StoreError::Refused(_) | StoreError::NoSuchRun(_)) => Some(Stop::LeaseLost),
-            Err(error) => {
-                // The work goes on: should the lease run out meanwhile, the store says so when it is back.
-                tracing::warn!(run_id = %lease.run_id(), %error, "the store did not hear how a run goes on");
-                None
-            }
-        }
+        let tell = self.station.store.tell(lease, told);
+        (count, before_the_end(&self.station.stopping, "telling how a run goes on", tell).await)
     }
 }
+
+/// How many things the store was told, and what it said.
+type Answer = (usize, Result<Option<Cancel>, StoreError>);
 
 /// What an attempt has told and the store has not taken yet.
 struct Account {
@@ -213,9 +218,25 @@ impl Account {
         self.unsaid.iter().cloned().map(|told| (told.time, told.payload)).collect()
     }
 
-    /// Takes the next thing that is told; waits for ever when there can be none, or too much waits already.
-    async fn listen(&mut self) {
-        if !self.is_open || self.unsaid.len() >= TOLD_MAX {
+    /// Notes what the store has taken; what it said may be a reason to stop.
+    fn note(&mut self, lease: &Lease, (count, answer): Answer) -> Option<Stop> {
+        match answer {
+            Ok(cancel) => {
+                self.unsaid.drain(..count);
+                cancel.map(|_| Stop::Cancel)
+            }
+            Err(StoreError::Refused(_) | StoreError::NoSuchRun(_)) => Some(Stop::LeaseLost),
+            Err(error) => {
+                // The work goes on: should the lease run out meanwhile, the store says so when it is back.
+                tracing::warn!(run_id = %lease.run_id(), %error, "the store did not hear how a run goes on");
+                None
+            }
+        }
+    }
+
+    /// Takes the next thing that is told; waits for ever when there can be none, or too much waits already. Whoever is to stop is heard to the end, which it could not come to otherwise.
+    async fn listen(&mut self, is_stopping: bool) {
+        if !self.is_open || (self.unsaid.len() >= TOLD_MAX && !is_stopping) {
             return std::future::pending().await;
         }
         match self.told.recv().await {

@@ -36,12 +36,12 @@ impl Patience {
 /// Asks the store until it answers; a fault that may pass is waited out, so that nothing is lost to it.
 pub(crate) async fn insist<T, F: Future<Output = Result<T, StoreError>>>(
     stopping: &Stopping,
-    doing: &str,
+    doing: &'static str,
     ask: impl Fn() -> F,
 ) -> Result<T, StoreError> {
     let mut patience = Patience::default();
     loop {
-        match ask().await {
+        match before_the_end(stopping, doing, ask()).await {
             Err(error) if error.is_passing() => {
                 tracing::warn!(doing, %error, "the store did not answer; trying again");
                 if !patience.wait(stopping).await {
@@ -49,6 +49,20 @@ pub(crate) async fn insist<T, F: Future<Output = Result<T, StoreError>>>(
                 }
             }
             answer => return answer,
+        }
+    }
+}
+
+/// Asks the store once; a store that hangs does not hold up the end of everything.
+pub(crate) async fn before_the_end<T>(
+    stopping: &Stopping,
+    doing: &'static str,
+    ask: impl Future<Output = Result<T, StoreError>>,
+) -> Result<T, StoreError> {
+    tokio::select! {
+        answer = ask => answer,
+        () = stopping.last_word() => {
+            Err(StoreError::Away { doing, problem: "no answer before everything came to its end".to_owned() })
         }
     }
 }

@@ -60,7 +60,11 @@ impl Background {
         while !self.stopping.has_begun() {
             changes.mark_unchanged();
             let started = Instant::now();
-            match task.pass().await {
+            let passed = tokio::select! {
+                passed = task.pass() => passed,
+                () = self.stopping.given_up() => return,
+            };
+            match passed {
                 Ok(tally) => {
                     patience = Patience::default();
                     last.note::<T>(self, tally, started).await;

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod gate;
+mod hangs;
 mod lives;
 mod races;
 mod script;

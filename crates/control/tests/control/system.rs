@@ -1,12 +1,13 @@
 //! A store with servers on it, whose attempts do what their job says.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use trueup_control::{Means, Perform, Performed, Roles, Settings, Station, Stopping, Told};
 use trueup_events::attempt::Assignment;
@@ -18,11 +19,17 @@ use trueup_store::{Clock, JobDocument, NewRun, Options, Place, Record, Role, Sto
 use trueup_testkit::{Postgres, until};
 use uuid::Uuid;
 
+use crate::gate::Gate;
 use crate::script::Script;
 
 /// Does what the job's document says under `does`.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Obedient;
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Obedient {
+    /// How many attempts it has begun.
+    begun: watch::Sender<u64>,
+    /// How many of them were stopped.
+    stopped: watch::Sender<u64>,
+}
 
 impl Perform for Obedient {
     async fn perform(
@@ -32,14 +39,29 @@ impl Perform for Obedient {
         stop: CancellationToken,
     ) -> Performed {
         let ids = assignment.ids;
-        let payload = StageStarted { stage_name: format!("of {}", ids.tenant_id) }.into();
-        tell.send(Told { time: Time::from_unix_us(0), payload }).await.unwrap();
+        self.begun.send_modify(|count| *count += 1);
+        let told = |stage: &str| {
+            let payload = StageStarted { stage_name: stage.to_owned() }.into();
+            Told { time: Time::from_unix_us(0), payload }
+        };
+        tell.send(told(&format!("of {}", ids.tenant_id))).await.unwrap();
         match assignment.job["does"].as_str().unwrap() {
             "match" => Performed::Ended(Outcome::Result(Verdict::Matched)),
             "fail" => Performed::Ended(Outcome::Error(RunError::new(Reason::SourceMissing, "no file"))),
             "die" => Performed::Died { facts: vec![Fact::Signalled(9)], last_words: "ouch".to_owned() },
             "wait" => {
                 stop.cancelled().await;
+                self.stopped.send_modify(|count| *count += 1);
+                Performed::Stopped
+            }
+            "babble" => {
+                let babble = async {
+                    while tell.send(told("again")).await.is_ok() {
+                        tokio::time::sleep(Duration::from_millis(10)).await;
+                    }
+                };
+                stop.run_until_cancelled(babble).await;
+                self.stopped.send_modify(|count| *count += 1);
                 Performed::Stopped
             }
             other => unreachable!("nobody can {other}"),
@@ -71,6 +93,7 @@ pub(crate) struct System {
     pub(crate) store: Arc<Store>,
     pub(crate) tenant_id: TenantId,
     pub(crate) engine: Script,
+    performer: Obedient,
     now_ms: Arc<AtomicI64>,
     folder: TempDir,
 }
@@ -87,12 +110,23 @@ impl System {
         Self::open(place, tempfile::tempdir().unwrap()).await
     }
 
+    /// One in PostgreSQL, and the way to it.
+    pub(crate) async fn behind_a_gate() -> (Self, Gate) {
+        let url = Postgres::shared().database().unwrap();
+        let (head, rest) = url.split_once('@').unwrap();
+        let (host, tail) = rest.split_once(':').unwrap();
+        let gate = Gate::to(Path::new(&host.replace("%2F", "/").replace("%25", "%")));
+        let host = gate.folder().to_string_lossy().replace('%', "%25").replace('/', "%2F");
+        let place = Place::Postgres(format!("{head}@{host}:{tail}"));
+        (Self::open(place, tempfile::tempdir().unwrap()).await, gate)
+    }
+
     async fn open(place: Place, folder: TempDir) -> Self {
         let now_ms = Arc::new(AtomicI64::new(1_790_000_000_000));
         let options = Options { clock: Clock::ByHand(Arc::clone(&now_ms)), ..Options::default() };
         let store = Arc::new(Store::open(&place, Role::Server, options).await.unwrap());
         let tenant_id = store.tenant("acme").await.unwrap();
-        Self { store, tenant_id, engine: Script::default(), now_ms, folder }
+        Self { store, tenant_id, engine: Script::default(), performer: Obedient::default(), now_ms, folder }
     }
 
     /// Lets time pass for the store.
@@ -111,7 +145,7 @@ impl System {
         let runs_dir = self.folder.path().join("runs");
         let station = Station {
             store: Arc::clone(store),
-            performer: Obedient,
+            performer: self.performer.clone(),
             means: Means { runs_dir, memory_bytes: None, threads: None },
             name: server.name.to_owned(),
             lease: Duration::from_secs(30),
@@ -126,6 +160,16 @@ impl System {
         let roles = Roles { executor: true, places: server.places };
         trueup_control::serve(&Arc::new(self.engine.clone()), station, roles, settings);
         stopping
+    }
+
+    /// Waits until an attempt has begun.
+    pub(crate) async fn has_begun_one(&self) {
+        self.performer.begun.subscribe().wait_for(|begun| *begun > 0).await.unwrap();
+    }
+
+    /// Waits until an attempt has been stopped.
+    pub(crate) async fn has_stopped_one(&self) {
+        self.performer.stopped.subscribe().wait_for(|stopped| *stopped > 0).await.unwrap();
     }
 
     /// Saves a job that does that, in a queue.

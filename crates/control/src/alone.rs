@@ -6,10 +6,12 @@ use std::time::Duration;
 use trueup_events::{RunId, TenantId};
 use trueup_store::{Record, StoreError};
 
+use crate::bounded::Bounded;
 use crate::engine::Engine;
 use crate::executor::Executor;
 use crate::patience::insist;
 use crate::perform::Perform;
+use crate::settings::Settings;
 use crate::station::Station;
 use crate::sweep::sweep_once;
 use crate::worker::Worker;
@@ -41,12 +43,9 @@ struct Alone<E, P> {
 
 impl<E: Engine, P: Perform> Alone<E, P> {
     fn new(engine: &Arc<E>, station: Station<P>, run_id: RunId) -> Self {
-        let executor = Executor {
-            store: Arc::clone(&station.store),
-            engine: Arc::clone(engine),
-            name: station.name.clone(),
-            stopping: station.stopping.clone(),
-        };
+        let patience = Settings::default().engine_patience;
+        let bounded = Bounded { engine: Arc::clone(engine), patience };
+        let executor = Executor::new(&station.store, bounded, &station.name, &station.stopping);
         Self { run_id, executor, worker: Worker::new(station, 1) }
     }
 

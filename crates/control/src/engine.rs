@@ -55,7 +55,7 @@ pub trait Engine: Send + Sync + 'static {
     /// Says what became of a run.
     fn ask(&self, run: &Record) -> impl Future<Output = Answer> + Send;
 
-    /// Stops a run, or drops it before it starts.
+    /// Stops a run, or drops it before it starts; one that it does not know is no error.
     fn cancel(&self, run: &Record) -> impl Future<Output = Result<(), EngineError>> + Send;
 
     /// Lists what it keeps, by name, after a name, no more than asked.

@@ -5,6 +5,7 @@
 
 mod alone;
 mod attempt;
+mod bounded;
 mod child;
 mod engine;
 mod executor;

@@ -1,18 +1,18 @@
 //! Everything together, until it is told to stop.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use trueup_store::Store;
 
+use crate::bounded::Bounded;
 use crate::engine::Engine;
 use crate::executor::Executor;
 use crate::perform::Perform;
 use crate::settings::Settings;
 use crate::station::Station;
 use crate::stopping::Stopping;
-use crate::sweep::{HandOffs, Leases, Misses, Orphans, Retention, StaleClaims, Waiting};
-use crate::task::{Background, Rhythm};
+use crate::sweep::{Cancels, HandOffs, Leases, Misses, Orphans, Pauses, Retention, StaleClaims, Waiting};
+use crate::task::{Background, OnChange, Rhythm};
 use crate::worker::Worker;
 
 /// What a process does for runs.
@@ -44,26 +44,25 @@ fn execute<E: Engine>(
     stopping: &Stopping,
 ) {
     let Settings { reconcile_interval, lease, retention, retention_interval, batch, .. } = settings;
-    let executor = Arc::new(Executor {
-        store: Arc::clone(store),
-        engine: Arc::clone(engine),
-        name: name.to_owned(),
-        stopping: stopping.clone(),
-    });
+    let bounded = Bounded { engine: Arc::clone(engine), patience: settings.engine_patience };
+    let executor = Arc::new(Executor::new(store, bounded, name, stopping));
     let background =
         Background { store: Arc::clone(store), instance: name.to_owned(), stopping: stopping.clone() };
-    let sweep = Rhythm { interval: reconcile_interval, on_change: false };
     let own = || Arc::clone(&executor);
-    let waiting = Waiting { executor: own(), batch, has_started: AtomicBool::new(false) };
-    background.start(waiting, Rhythm { on_change: true, ..sweep });
+    let sweep = Rhythm { interval: reconcile_interval, on_change: OnChange::Nothing };
+    background.start(Waiting { executor: own(), batch }, Rhythm { on_change: OnChange::AtOnce, ..sweep });
     background.start(StaleClaims { executor: own(), batch }, sweep);
     background.start(HandOffs { executor: own(), batch, misses: Misses::default() }, sweep);
-    // A lost worker is no lost start: that it is noticed does not depend on the sweep for those.
-    let rhythm = Rhythm { interval: Some(lease / 3), on_change: false };
+    // A pause or a cancel is no lost start: that they are noticed does not depend on the sweep for those.
+    let soon = Rhythm { interval: None, on_change: OnChange::Soon };
+    background.start(Pauses { executor: own(), batch }, soon);
+    let often = Rhythm { interval: Some(lease / 3), on_change: OnChange::Nothing };
+    background.start(Cancels { executor: own(), batch }, Rhythm { on_change: OnChange::Soon, ..often });
+    // Nor is a lost worker.
     let leases =
         Leases { executor: own(), batch, misses: Misses::default(), lease, store_was_away: <_>::default() };
-    background.start(leases, rhythm);
-    let rhythm = Rhythm { interval: Some(retention_interval), on_change: false };
-    background.start(Retention { executor: own(), kept_for: retention, batch }, rhythm);
-    background.start(Orphans { executor: own(), kept_for: retention, batch }, rhythm);
+    background.start(leases, often);
+    let seldom = Rhythm { interval: Some(retention_interval), on_change: OnChange::Nothing };
+    background.start(Retention { executor: own(), kept_for: retention, batch }, seldom);
+    background.start(Orphans { executor: own(), kept_for: retention, batch }, seldom);
 }

@@ -13,6 +13,8 @@ pub struct Settings {
     pub retention: Duration,
     /// How often old runs are looked for.
     pub retention_interval: Duration,
+    /// How long a call of the engine may take.
+    pub engine_patience: Duration,
     /// How many runs one pass of a task takes up.
     pub batch: u32,
     /// How long what is under way may take to end after somebody has asked for that.
@@ -26,6 +28,7 @@ impl Default for Settings {
             lease: Duration::from_secs(30),
             retention: Duration::from_hours(30 * 24),
             retention_interval: Duration::from_mins(10),
+            engine_patience: Duration::from_secs(20),
             batch: 100,
             grace: Duration::from_secs(8),
         }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -47,8 +48,11 @@ impl Stopping {
     }
 
     /// Starts a task that [`Self::finish`] waits for.
-    pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        self.tasks.spawn(task);
+    pub(crate) fn spawn<T: Send + 'static>(
+        &self,
+        task: impl Future<Output = T> + Send + 'static,
+    ) -> JoinHandle<T> {
+        self.tasks.spawn(task)
     }
 
     /// Waits for all tasks; what is not done within the grace is given up, and what does not even end then, within a moment, is left as it is: a sweep finds what it held.

@@ -1,5 +1,6 @@
 //! The sweeps: what they find, they ask the engine about, and they call lost only what is.
 
+mod cancels;
 mod claims;
 mod hand_offs;
 mod leases;
@@ -7,7 +8,8 @@ mod misses;
 mod once;
 mod retention;
 
-pub(crate) use claims::{StaleClaims, Waiting};
+pub(crate) use cancels::Cancels;
+pub(crate) use claims::{Pauses, StaleClaims, Waiting};
 pub(crate) use hand_offs::HandOffs;
 pub(crate) use leases::Leases;
 pub(crate) use misses::Misses;

@@ -18,6 +18,8 @@ pub(crate) struct Tally {
     pub(crate) done: u64,
     /// Why it left the rest.
     pub(crate) note: Option<String>,
+    /// When it is to look again, if sooner than it would.
+    pub(crate) again_in: Option<Duration>,
 }
 
 /// Something that is done again and again; it takes no input, so that it may run twice, and on two machines.
@@ -35,7 +37,18 @@ pub(crate) struct Rhythm {
     /// After so long, at the latest.
     pub(crate) interval: Option<Duration>,
     /// Whether also whenever the store has changed.
-    pub(crate) on_change: bool,
+    pub(crate) on_change: OnChange,
+}
+
+/// What a change of the store is to a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OnChange {
+    /// No reason to look.
+    Nothing,
+    /// A reason to look at once.
+    AtOnce,
+    /// A reason to look, though not more than once in a while.
+    Soon,
 }
 
 /// Where and by whom tasks are done.
@@ -64,30 +77,43 @@ impl Background {
                 passed = task.pass() => passed,
                 () = self.stopping.given_up() => return,
             };
-            match passed {
+            let interval = match passed {
                 Ok(tally) => {
                     patience = Patience::default();
+                    let again_in = tally.again_in;
                     last.note::<T>(self, tally, started).await;
-                    if rhythm.on_change {
-                        tokio::time::sleep(GATHER).await;
-                    }
+                    self.gather(rhythm.on_change).await;
+                    rhythm.interval.into_iter().chain(again_in).min()
                 }
                 Err(error) => {
                     tracing::warn!(task = T::NAME, %error, "a pass could not be finished; trying again");
                     patience.wait(&self.stopping).await;
                     continue;
                 }
-            }
+            };
             tokio::select! {
-                changed = changes.changed(), if rhythm.on_change => {
+                changed = changes.changed(), if rhythm.on_change != OnChange::Nothing => {
                     if changed.is_err() {
                         // The store is closing, and everything with it.
                         return;
                     }
                 }
-                () = pause(rhythm.interval) => {}
+                () = pause(interval) => {}
                 () = self.stopping.begun() => {}
             }
+        }
+    }
+
+    /// Lets what comes gather: many are done together in nearly the time of one.
+    async fn gather(&self, on_change: OnChange) {
+        let time = match on_change {
+            OnChange::AtOnce => GATHER,
+            OnChange::Soon => SOON,
+            OnChange::Nothing => return,
+        };
+        tokio::select! {
+            () = tokio::time::sleep(time) => {}
+            () = self.stopping.begun() => {}
         }
     }
 }
@@ -102,6 +128,8 @@ async fn pause(interval: Option<Duration>) {
 
 /// How long a task that is done at every change lets changes gather after a pass: what comes meanwhile is done together, in nearly the time of one.
 const GATHER: Duration = Duration::from_millis(3);
+/// How long one waits that need not look at once.
+const SOON: Duration = Duration::from_millis(500);
 
 /// How long a report stands before the same is reported again: what is done at every change would otherwise be mostly reports.
 const REPORT_INTERVAL: Duration = Duration::from_secs(10);
@@ -126,7 +154,7 @@ impl Report {
         if self.at.is_some_and(|at| at.elapsed() < interval) {
             return;
         }
-        let Tally { seen, done, note } = std::mem::take(&mut self.unreported);
+        let Tally { seen, done, note, .. } = std::mem::take(&mut self.unreported);
         self.at = Some(Instant::now());
         let pass = Pass {
             task: T::NAME.to_owned(),

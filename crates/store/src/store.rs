@@ -277,6 +277,21 @@ impl Store {
         self.transact(verbs::Look { silence: verbs::Silence::HandOffs, limit }).await
     }
 
+    /// Runs that somebody wants to end, or that were cancelled, and of which the engine was not told, or not for a lease; those not looked at for longest first.
+    pub async fn sweep_cancels(&self, limit: u32) -> Result<Vec<Record>, StoreError> {
+        self.transact(verbs::Look { silence: verbs::Silence::Cancels, limit }).await
+    }
+
+    /// Notes that the engine was told of cancels.
+    pub async fn withdrawn(&self, runs: Vec<RunId>) -> Result<(), StoreError> {
+        self.transact(verbs::Withdrawn { runs }).await
+    }
+
+    /// How many milliseconds it is until the first pause between submits is over; none if no run pauses.
+    pub async fn next_pause_ms(&self) -> Result<Option<i64>, StoreError> {
+        self.transact(verbs::NextPause).await
+    }
+
     /// Takes over a run that the engine does not know; none is claimed when it has been tried too often.
     pub async fn take_over(&self, run_id: RunId, executor: &str) -> Result<Option<Claimed>, StoreError> {
         self.transact(verbs::TakeOver { run_id, executor: executor.to_owned() }).await

@@ -91,6 +91,16 @@ pub(crate) trait Tx: Send {
     fn checked(&mut self, runs: &[RunId], now_ms: i64)
     -> impl Future<Output = Result<(), StoreError>> + Send;
 
+    /// Notes that the engine was told of cancels.
+    fn withdrawn(
+        &mut self,
+        runs: &[RunId],
+        now_ms: i64,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// When the first pause between submits is over of those runs that have time left.
+    fn next_pause(&mut self, now_ms: i64) -> impl Future<Output = Result<Option<i64>, StoreError>> + Send;
+
     /// Deletes runs that have ended, with their events.
     fn forget(&mut self, runs: &[RunId]) -> impl Future<Output = Result<(), StoreError>> + Send;
 
@@ -156,6 +166,11 @@ pub(crate) enum Search {
     LeaseOut {
         /// The time it is.
         now_ms: i64,
+    },
+    /// Those that somebody wants to end, or wanted to, and whose engine was not told since a time.
+    ToWithdraw {
+        /// That time.
+        before_ms: i64,
     },
     /// Those that ended before a time, the first to end first.
     Finished {

@@ -22,7 +22,7 @@ impl<E: Engine> HandOffs<E> {
         let Executor { store, engine, name, .. } = &*self.executor;
         match engine.ask(record).await {
             Answer::NotFound => {
-                if self.misses.count(record) < engine.misses_until_lost() || !is_well(&**engine).await {
+                if self.misses.count(record) < engine.misses_until_lost() || !engine.is_well().await {
                     return Ok(false);
                 }
                 self.misses.forget(record);
@@ -59,9 +59,4 @@ impl<E: Engine> Task for HandOffs<E> {
         }
         Ok(tally)
     }
-}
-
-/// Whether the engine answers at all: what it does not know counts only then.
-pub(super) async fn is_well<E: Engine>(engine: &E) -> bool {
-    engine.list(None, 1).await.inspect_err(|error| tracing::warn!(%error, "the engine is not well")).is_ok()
 }

@@ -8,7 +8,6 @@ use trueup_lifecycle::State;
 use trueup_store::{Record, StoreError};
 
 use super::Misses;
-use super::hand_offs::is_well;
 use crate::engine::{Answer, Engine};
 use crate::executor::Executor;
 use crate::task::{Tally, Task};
@@ -27,7 +26,7 @@ impl<E: Engine> Leases<E> {
         let Executor { store, engine, name, .. } = &*self.executor;
         let is_lost = match engine.ask(record).await {
             Answer::NotFound => {
-                self.misses.count(record) >= engine.misses_until_lost() && is_well(&**engine).await
+                self.misses.count(record) >= engine.misses_until_lost() && engine.is_well().await
             }
             Answer::Ended(report) => {
                 self.misses.forget(record);
@@ -64,7 +63,7 @@ impl<E: Engine> Task for Leases<E> {
         // While the store was away no worker could be heard of: they are given a lease's time to show that they live.
         if self.store_was_away.within(self.lease) {
             let note = Some("the store was away; workers have a lease's time to be heard of".to_owned());
-            return Ok(Tally { seen: found.len() as u64, done: 0, note });
+            return Ok(Tally { seen: found.len() as u64, note, ..tally });
         }
         for record in found {
             if self.executor.stopping.has_begun() {

@@ -6,8 +6,10 @@ use std::time::Duration;
 use trueup_store::{Store, StoreError};
 
 use super::{Leases, Misses};
+use crate::bounded::Bounded;
 use crate::engine::Engine;
 use crate::executor::Executor;
+use crate::settings::Settings;
 use crate::stopping::Stopping;
 use crate::task::Task;
 
@@ -21,12 +23,9 @@ pub async fn sweep_once<E: Engine>(
     name: &str,
     lease: Duration,
 ) -> Result<u64, StoreError> {
-    let executor = Arc::new(Executor {
-        store: Arc::clone(store),
-        engine: Arc::clone(engine),
-        name: name.to_owned(),
-        stopping: Stopping::default(),
-    });
+    let patience = Settings::default().engine_patience;
+    let engine = Bounded { engine: Arc::clone(engine), patience };
+    let executor = Arc::new(Executor::new(store, engine, name, &Stopping::default()));
     let leases =
         Leases { executor, batch: BATCH, misses: Misses::default(), lease, store_was_away: <_>::default() };
     leases.pass().await.map(|tally| tally.done)

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod engines;
 mod gate;
 mod hangs;
 mod lives;
@@ -51,6 +52,10 @@ on_both! {
     sweeps::a_lost_run_is_retried_if_its_job_says_so,
     sweeps::a_hand_off_that_the_engine_forgot_is_submitted_again,
     sweeps::what_is_old_is_forgotten_and_what_lives_is_not,
+    engines::a_cancel_is_passed_on,
+    engines::a_cancel_that_fails_or_hangs_is_passed_on_again,
+    engines::a_submit_that_hangs_holds_up_nobody,
+    engines::a_submit_that_failed_is_tried_again_without_a_sweep,
     races::a_thousand_cancels_at_random_moments,
     races::a_queue_runs_no_more_than_it_may_and_in_order,
 }

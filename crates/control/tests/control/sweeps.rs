@@ -9,6 +9,7 @@ use trueup_events::outcome::{Outcome, Verdict};
 use trueup_lifecycle::{Policy, Report, Status};
 use trueup_testkit::until;
 
+use crate::script::{Call, Mood};
 use crate::system::{Server, System};
 
 const GRACE: Duration = Duration::from_secs(8);
@@ -59,7 +60,7 @@ pub(crate) async fn not_to_know_is_not_to_be_lost(system: System) {
         let run_id = silent(&system, Policy::default()).await;
         system.engine.say(run_id, answer.clone());
         let stopping = system.serve(Server::IDLE);
-        system.engine.is_asked(5).await;
+        system.engine.is_called(Call::Ask, 5).await;
         assert_eq!(system.run(run_id).await.run.state.status(), Status::Running, "{answer:?}");
         // Whatever the engine says, nothing is waited for past its deadline.
         system.advance(Policy::default().deadline_ms);
@@ -72,11 +73,11 @@ pub(crate) async fn not_to_know_is_not_to_be_lost(system: System) {
 pub(crate) async fn an_engine_that_is_not_well_loses_nothing(system: System) {
     let run_id = silent(&system, Policy::default()).await;
     system.engine.say(run_id, Answer::NotFound);
-    system.engine.be_unwell(true);
+    system.engine.be(Call::List, Mood::Fails);
     let stopping = system.serve(Server::IDLE);
-    system.engine.is_asked(10).await;
+    system.engine.is_called(Call::Ask, 10).await;
     assert_eq!(system.run(run_id).await.run.state.status(), Status::Running);
-    system.engine.be_unwell(false);
+    system.engine.be(Call::List, Mood::Well);
     system.reaches(run_id, Status::Abandoned).await;
     stopping.finish(GRACE).await;
 }
@@ -126,9 +127,7 @@ pub(crate) async fn what_is_old_is_forgotten_and_what_lives_is_not(system: Syste
     }
     assert!(system.store.events_of(ended, 0, 10).await.unwrap().is_empty());
     assert!(system.store.remembers(live).await.unwrap());
-    while !system.engine.deleted().contains(&"r-1".to_owned()) {
-        tokio::task::yield_now().await;
-    }
+    system.engine.becomes(|engine| engine.deleted().contains(&"r-1".to_owned())).await;
     stopping.finish(Duration::ZERO).await;
     let deleted = system.engine.deleted();
     assert!(deleted.contains(&ended.workflow_name()), "{deleted:?}");

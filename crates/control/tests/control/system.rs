@@ -14,7 +14,7 @@ use trueup_events::attempt::Assignment;
 use trueup_events::outcome::{Outcome, Reason, RunError, Verdict};
 use trueup_events::payload::{Mode, StageStarted};
 use trueup_events::{EventType, RunId, TenantId, Time};
-use trueup_lifecycle::{Fact, Policy, Status};
+use trueup_lifecycle::{Fact, Hold, Policy, State, Status};
 use trueup_store::{Clock, JobDocument, NewRun, Options, Place, Record, Role, Store};
 use trueup_testkit::{Postgres, until};
 use uuid::Uuid;
@@ -155,6 +155,7 @@ impl System {
             reconcile_interval: server.reconcile_interval,
             lease: Duration::from_millis(30),
             retention_interval: Duration::from_millis(10),
+            engine_patience: Duration::from_secs(2),
             ..Settings::default()
         };
         let roles = Roles { executor: true, places: server.places };
@@ -217,6 +218,15 @@ impl System {
     /// Waits until a run has that status.
     pub(crate) async fn reaches(&self, run_id: RunId, status: Status) -> Record {
         self.becomes(run_id, |record| record.run.state.status() == status).await
+    }
+
+    /// Waits until a submit of a run has failed, and it pauses before the next.
+    pub(crate) async fn pauses(&self, run_id: RunId) {
+        let is_pausing = |record: &Record| match &record.run.state {
+            State::Scheduling(scheduling) => matches!(scheduling.hold, Hold::BackingOff { .. }),
+            _ => false,
+        };
+        self.becomes(run_id, is_pausing).await;
     }
 
     /// The types of a run's events, in the order of the log; all of them when it has ended.

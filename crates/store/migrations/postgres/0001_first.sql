@@ -81,6 +81,8 @@ create table trueup.runs (
     beside json,
     -- When a sweep last looked, so that it looks at all in turn.
     checked_at_ms bigint not null default 0,
+    -- When the engine was last told that somebody wants it to end.
+    withdrawn_at_ms bigint,
 
     foreign key (job_id, revision) references trueup.job_revisions,
     foreign key (tenant_id, queue) references trueup.queues,

@@ -80,6 +80,8 @@ create table runs (
     beside text check (beside is null or json_valid(beside)),
     -- When a sweep last looked, so that it looks at all in turn.
     checked_at_ms integer not null default 0,
+    -- When the engine was last told that somebody wants it to end.
+    withdrawn_at_ms integer,
 
     foreign key (job_id, revision) references job_revisions,
     foreign key (tenant_id, queue) references queues,

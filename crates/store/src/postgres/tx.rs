@@ -290,6 +290,18 @@ impl Tx for PgTx<'_> {
         self.query(&sql.checked, &[&ids, &now_ms]).await.map(drop)
     }
 
+    async fn withdrawn(&mut self, runs: &[RunId], now_ms: i64) -> Result<(), StoreError> {
+        let sql = &self.connection.sql;
+        let ids: Vec<String> = runs.iter().copied().map(key).collect();
+        self.query(&sql.withdrawn, &[&ids, &now_ms]).await.map(drop)
+    }
+
+    async fn next_pause(&mut self, now_ms: i64) -> Result<Option<i64>, StoreError> {
+        let sql = &self.connection.sql;
+        let found = self.query(&sql.next_pause, &[&now_ms]).await?;
+        Ok(found.first().and_then(|row| row.get(0)))
+    }
+
     async fn forget(&mut self, runs: &[RunId]) -> Result<(), StoreError> {
         let sql = &self.connection.sql;
         let ids: Vec<String> = runs.iter().copied().map(key).collect();
@@ -348,6 +360,7 @@ fn query<'a>(sql: &'a Statements, search: &'a Search, limit: u32) -> (&'a Statem
         Search::ToTake { by_hand_ms } => (&sql.find_to_take, vec![Box::new(by_hand_ms), limit]),
         Search::Overdue { now_ms } => (&sql.find_overdue, vec![Box::new(now_ms), limit]),
         Search::LeaseOut { now_ms } => (&sql.find_lease_out, vec![Box::new(now_ms), limit]),
+        Search::ToWithdraw { before_ms } => (&sql.find_to_withdraw, vec![Box::new(before_ms), limit]),
         Search::Finished { before_ms } => (&sql.find_finished, vec![Box::new(before_ms), limit]),
     }
 }

@@ -25,6 +25,7 @@ statements! {
     FIND_PAUSE_OVER = "find_pause_over",
     FIND_STALE_CLAIMS = "find_stale_claims",
     FIND_TO_TAKE = "find_to_take",
+    FIND_TO_WITHDRAW = "find_to_withdraw",
     FIND_WAITING = "find_waiting",
     FORGET_EVENTS = "forget_events",
     FORGET_RUN = "forget_run",
@@ -36,6 +37,7 @@ statements! {
     INSERT_TENANT = "insert_tenant",
     JOB = "job",
     LIMITS = "limits",
+    NEXT_PAUSE = "next_pause",
     NOTE_PASS = "note_pass",
     NOW_MS = "now_ms",
     PASSES = "passes",
@@ -58,6 +60,7 @@ statements! {
     UNLINKED = "unlinked",
     WAITING = "waiting",
     WAITING_QUEUES = "waiting_queues",
+    WITHDRAWN = "withdrawn",
     WRITE_RUN = "write_run",
 }
 
@@ -107,6 +110,9 @@ mod tests {
             ("find_lease_out", "USING INDEX runs_leased"),
             ("find_overdue", "USING INDEX runs_retried"),
             ("find_to_take", "USING INDEX runs_to_take"),
+            ("find_to_withdraw", "USING INDEX runs_to_withdraw"),
+            ("next_pause", "USING INDEX runs_pausing"),
+            ("withdrawn", "USING INDEX sqlite_autoindex_runs_1"),
             ("find_finished", "USING INDEX runs_finished"),
             ("to_stop", "USING INDEX runs_leased"),
             ("waiting", "USING COVERING INDEX runs_waiting"),

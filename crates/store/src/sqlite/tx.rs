@@ -119,6 +119,7 @@ impl SqliteTx<'_> {
                 Search::ToTake { by_hand_ms } => find(sql::FIND_TO_TAKE, &[by_hand_ms, &limit]),
                 Search::Overdue { now_ms } => find(sql::FIND_OVERDUE, &[now_ms, &limit]),
                 Search::LeaseOut { now_ms } => find(sql::FIND_LEASE_OUT, &[now_ms, &limit]),
+                Search::ToWithdraw { before_ms } => find(sql::FIND_TO_WITHDRAW, &[before_ms, &limit]),
                 Search::Finished { before_ms } => find(sql::FIND_FINISHED, &[before_ms, &limit]),
             }
         })
@@ -262,6 +263,22 @@ impl Tx for SqliteTx<'_> {
                 update.execute(params![id.to_string(), now_ms])?;
             }
             Ok(())
+        })
+    }
+
+    async fn withdrawn(&mut self, runs: &[RunId], now_ms: i64) -> Result<(), StoreError> {
+        self.ask(|connection| {
+            let mut update = connection.prepare_cached(sql::WITHDRAWN)?;
+            for id in runs {
+                update.execute(params![id.to_string(), now_ms])?;
+            }
+            Ok(())
+        })
+    }
+
+    async fn next_pause(&mut self, now_ms: i64) -> Result<Option<i64>, StoreError> {
+        self.ask(|connection| {
+            Ok(connection.prepare_cached(sql::NEXT_PAUSE)?.query_row([now_ms], |row| row.get(0))?)
         })
     }
 

@@ -38,6 +38,8 @@ impl Verb for SweepStaleClaims {
 pub(crate) enum Silence {
     /// That of the engine, about a run that was handed to it long ago.
     HandOffs,
+    /// That of the engine, about a run that somebody wants to end.
+    Cancels,
     /// That of a worker whose lease ran out, or of all about a run whose time did.
     Leases,
 }
@@ -59,6 +61,10 @@ impl Verb for Look {
                 let before_ms = now_ms.saturating_sub(context.settings().reconcile_grace_ms);
                 find(tx, context, Search::HandedOff { before_ms }, self.limit).await?
             }
+            Silence::Cancels => {
+                let before_ms = now_ms.saturating_sub(context.settings().lease_ms);
+                find(tx, context, Search::ToWithdraw { before_ms }, self.limit).await?
+            }
             Silence::Leases => {
                 let mut found = find(tx, context, Search::Overdue { now_ms }, self.limit).await?;
                 let left = self.limit.saturating_sub(found.len().try_into().unwrap_or(u32::MAX));
@@ -69,6 +75,21 @@ impl Verb for Look {
         let ids: Vec<RunId> = found.iter().map(Record::id).collect();
         tx.checked(&ids, now_ms).await?;
         Ok(found)
+    }
+}
+
+/// Notes that the engine was told of cancels.
+pub(crate) struct Withdrawn {
+    pub(crate) runs: Vec<RunId>,
+}
+
+impl Verb for Withdrawn {
+    type Output = ();
+    const DOING: &'static str = "noting that the engine was told of cancels";
+
+    async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<(), StoreError> {
+        let now_ms = now_ms(tx, context).await?;
+        tx.withdrawn(&self.runs, now_ms).await
     }
 }
 

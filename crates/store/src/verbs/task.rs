@@ -18,6 +18,19 @@ impl Verb for Now {
     }
 }
 
+/// Asks how long it is until the first pause between submits is over.
+pub(crate) struct NextPause;
+
+impl Verb for NextPause {
+    type Output = Option<i64>;
+    const DOING: &'static str = "looking for the next submit";
+
+    async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<Option<i64>, StoreError> {
+        let now_ms = now_ms(tx, context).await?;
+        Ok(tx.next_pause(now_ms).await?.map(|over_at_ms| over_at_ms.saturating_sub(now_ms)))
+    }
+}
+
 pub(crate) struct NotePass {
     pub(crate) pass: Pass,
 }

@@ -77,7 +77,7 @@ async fn raw_sql_cannot_break_an_invariant() {
         ("cannot store TEXT", "update runs set epoch = 'many'"),
         (
             "runs.id",
-            "insert into runs select 2, id, tenant_id, job_id, revision, queue, params, mode, triggered_by, requested_at_ms, deadline_ms, retries, state, epoch, null, null, null, null, null, null, null, null, null, null, null, 0 from runs",
+            "insert into runs select 2, id, tenant_id, job_id, revision, queue, params, mode, triggered_by, requested_at_ms, deadline_ms, retries, state, epoch, null, null, null, null, null, null, null, null, null, null, null, 0, null from runs",
         ),
         ("FOREIGN KEY", "update runs set job_id = 'missing'"),
         ("FOREIGN KEY", "update runs set queue = 'missing'"),

@@ -1,0 +1,3 @@
+update runs
+set withdrawn_at_ms = ?2
+where id = ?1

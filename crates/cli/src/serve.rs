@@ -26,9 +26,8 @@ const ENDS_WITHIN: Duration = Duration::from_millis(9_800);
 /// Executes, works and sweeps.
 pub(crate) fn serve(options: &Serve) -> Result<ExitCode, Failure> {
     let Interval(reconcile_interval) = options.reconcile_interval;
-    let Work { lease, .. } = options.work;
-    let settings =
-        Settings { reconcile_interval, lease, retention: options.retention, ..Settings::default() };
+    let Work { lease, retention, .. } = options.work;
+    let settings = Settings { reconcile_interval, lease, retention, ..Settings::default() };
     let store_options = Options {
         settings: RunSettings {
             lease_ms: millis(lease),
@@ -42,8 +41,8 @@ pub(crate) fn serve(options: &Serve) -> Result<ExitCode, Failure> {
 
 /// Works alone.
 pub(crate) fn work(options: &Worker) -> Result<ExitCode, Failure> {
-    let lease = options.work.lease;
-    let settings = Settings { lease, ..Settings::default() };
+    let Work { lease, retention, .. } = options.work;
+    let settings = Settings { lease, retention, ..Settings::default() };
     let run_settings = RunSettings { lease_ms: millis(lease), ..RunSettings::default() };
     let store_options = Options { settings: run_settings, ..Options::default() };
     start(&Home::of(&options.places)?, &options.work, false, settings, store_options)
@@ -68,6 +67,7 @@ fn start(
     runtime::serve(async {
         // A worker is beside the one server that a SQLite file may have.
         let role = if executor { Role::Server } else { Role::Command };
+        let store_options = Options { name: Some(name.clone()), ..store_options };
         let (store, tenant_id) = home.open(role, store_options).await?;
         let runs_dir = home.runs_of(tenant_id);
         let (store, stopping) = (Arc::new(store), Stopping::default());

@@ -2,15 +2,12 @@
 
 use std::sync::Arc;
 
-use trueup_store::Store;
-
 use crate::bounded::Bounded;
 use crate::engine::Engine;
 use crate::executor::Executor;
 use crate::perform::Perform;
 use crate::settings::Settings;
 use crate::station::Station;
-use crate::stopping::Stopping;
 use crate::sweep::{Cancels, HandOffs, Leases, Misses, Orphans, Pauses, Retention, StaleClaims, Waiting};
 use crate::task::{Background, OnChange, Rhythm};
 use crate::worker::Worker;
@@ -24,31 +21,32 @@ pub struct Roles {
     pub places: u32,
 }
 
-/// Starts what a process does for runs; it goes on until [`Stopping::finish`].
+/// How many times its longest pause a process may be silent before its reports are forgotten.
+const SILENT_PAUSES: u32 = 10;
+
+/// Starts what a process does for runs; it goes on until [`Stopping::finish`](crate::Stopping::finish).
 pub fn serve<E: Engine, P: Perform>(engine: &Arc<E>, station: Station<P>, roles: Roles, settings: Settings) {
-    let (store, name, stopping) =
-        (Arc::clone(&station.store), station.name.clone(), station.stopping.clone());
+    let (store, name, stopping) = (&station.store, &station.name, &station.stopping);
+    let bounded = Bounded { engine: Arc::clone(engine), patience: settings.engine_patience };
+    let executor = Arc::new(Executor::new(store, bounded, name, stopping));
+    let background =
+        Background { store: Arc::clone(store), instance: name.clone(), stopping: stopping.clone() };
+    // Wherever runs are executed they leave something behind.
+    let Settings { retention: kept_for, retention_interval, batch, .. } = settings;
+    let orphans = Orphans { executor: Arc::clone(&executor), kept_for, batch };
+    background.start(orphans, Rhythm { interval: Some(retention_interval), on_change: OnChange::Nothing });
     if roles.executor {
-        execute(&store, engine, &name, settings, &stopping);
+        execute(&executor, &background, settings);
     }
     if roles.places > 0 {
+        let stopping = stopping.clone();
         stopping.spawn(Arc::new(Worker::new(station, roles.places)).work());
     }
 }
 
-fn execute<E: Engine>(
-    store: &Arc<Store>,
-    engine: &Arc<E>,
-    name: &str,
-    settings: Settings,
-    stopping: &Stopping,
-) {
+fn execute<E: Engine>(executor: &Arc<Executor<E>>, background: &Background, settings: Settings) {
     let Settings { reconcile_interval, lease, retention, retention_interval, batch, .. } = settings;
-    let bounded = Bounded { engine: Arc::clone(engine), patience: settings.engine_patience };
-    let executor = Arc::new(Executor::new(store, bounded, name, stopping));
-    let background =
-        Background { store: Arc::clone(store), instance: name.to_owned(), stopping: stopping.clone() };
-    let own = || Arc::clone(&executor);
+    let own = || Arc::clone(executor);
     let sweep = Rhythm { interval: reconcile_interval, on_change: OnChange::Nothing };
     background.start(Waiting { executor: own(), batch }, Rhythm { on_change: OnChange::AtOnce, ..sweep });
     background.start(StaleClaims { executor: own(), batch }, sweep);
@@ -63,6 +61,6 @@ fn execute<E: Engine>(
         Leases { executor: own(), batch, misses: Misses::default(), lease, store_was_away: <_>::default() };
     background.start(leases, often);
     let seldom = Rhythm { interval: Some(retention_interval), on_change: OnChange::Nothing };
-    background.start(Retention { executor: own(), kept_for: retention, batch }, seldom);
-    background.start(Orphans { executor: own(), kept_for: retention, batch }, seldom);
+    let reports_kept_for = lease.max(retention_interval) * SILENT_PAUSES;
+    background.start(Retention { executor: own(), kept_for: retention, reports_kept_for, batch }, seldom);
 }

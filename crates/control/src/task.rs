@@ -87,6 +87,7 @@ impl Background {
                 }
                 Err(error) => {
                     tracing::warn!(task = T::NAME, %error, "a pass could not be finished; trying again");
+                    last.note_failure::<T>(self, &error, started).await;
                     patience.wait(&self.stopping).await;
                     continue;
                 }
@@ -136,6 +137,9 @@ const REPORT_INTERVAL: Duration = Duration::from_secs(10);
 /// How long it stands while there is nothing to report, so that doing nothing costs the database next to nothing.
 const QUIET_INTERVAL: Duration = Duration::from_secs(30);
 
+/// How the report of a pass that failed begins.
+const FAILED: &str = "failed: ";
+
 /// When a task last reported.
 #[derive(Default)]
 struct Report {
@@ -151,11 +155,23 @@ impl Report {
         self.unreported.note = tally.note.or_else(|| self.unreported.note.take());
         let is_quiet = self.unreported == Tally::default();
         let interval = if is_quiet { QUIET_INTERVAL } else { REPORT_INTERVAL };
-        if self.at.is_some_and(|at| at.elapsed() < interval) {
-            return;
+        if self.at.is_none_or(|at| at.elapsed() >= interval) {
+            self.write::<T>(background, started).await;
         }
+    }
+
+    /// Reports that a pass failed, at once; a store that is away cannot be told, and its next pass says more.
+    async fn note_failure<T: Task>(&mut self, background: &Background, error: &StoreError, started: Instant) {
+        self.unreported.note = Some(format!("{FAILED}{error}"));
+        if !matches!(error, StoreError::Away { .. }) {
+            self.write::<T>(background, started).await;
+        }
+    }
+
+    async fn write<T: Task>(&mut self, background: &Background, started: Instant) {
         let Tally { seen, done, note, .. } = std::mem::take(&mut self.unreported);
-        self.at = Some(Instant::now());
+        // What a pass says after one that failed is reported at once.
+        self.at = note.as_ref().is_none_or(|note| !note.starts_with(FAILED)).then(Instant::now);
         let pass = Pass {
             task: T::NAME.to_owned(),
             instance: background.instance.clone(),
@@ -169,5 +185,42 @@ impl Report {
         if let Err(error) = background.store.note_pass(pass).await {
             tracing::warn!(task = T::NAME, %error, "a report was not written");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use trueup_store::{Options, Place, Role};
+
+    use super::*;
+
+    /// A task that cannot be done.
+    struct Hopeless;
+
+    impl Task for Hopeless {
+        const NAME: &'static str = "hopeless";
+
+        async fn pass(&self) -> Result<Tally, StoreError> {
+            Err(StoreError::Failed { doing: "testing", problem: "no hope".to_owned() })
+        }
+    }
+
+    #[tokio::test]
+    async fn a_pass_that_fails_is_reported() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Place::Sqlite(folder.path().join("trueup.db"));
+        let store = Arc::new(Store::open(&place, Role::Server, Options::default()).await.unwrap());
+        let stopping = Stopping::default();
+        let background =
+            Background { store: Arc::clone(&store), instance: "one".to_owned(), stopping: stopping.clone() };
+        background.start(Hopeless, Rhythm { interval: None, on_change: OnChange::Nothing });
+        let look = async || store.passes().await.unwrap();
+        let passes = trueup_testkit::until(store.changes(), look, |passes| !passes.is_empty()).await;
+        assert_eq!(
+            passes[0].note.as_deref(),
+            Some("failed: the store failed while testing: no hope"),
+            "{passes:?}"
+        );
+        stopping.finish(Duration::ZERO).await;
     }
 }

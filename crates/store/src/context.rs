@@ -42,6 +42,8 @@ pub struct Options {
     pub sources: Sources,
     /// Whose time counts.
     pub clock: Clock,
+    /// What this process is called, if no other may have the name meanwhile. A SQLite file has one server, and needs nothing else to tell it apart.
+    pub name: Option<String>,
 }
 
 /// What every verb of one open store shares.

@@ -110,6 +110,12 @@ pub enum StoreError {
         /// Who.
         holder: String,
     },
+    /// Another process has the name.
+    #[error("another process is called {name:?}")]
+    NameTaken {
+        /// The name.
+        name: String,
+    },
     /// It is not a store of ours, or not any more.
     #[error("not a trueup store: {problem}")]
     Foreign {
@@ -169,6 +175,7 @@ impl StoreError {
             Self::Older { .. } => "start a server of this version once, which brings it up to date",
             Self::ReadOnly { .. } => "check who may write the file and its folder",
             Self::Held { .. } => "stop it first, or use PostgreSQL for several servers",
+            Self::NameTaken { .. } => "stop it first, or give this one another name",
             Self::Foreign { .. } => "name another file; this one was left as it is",
             Self::Newer { .. } => "use a newer trueup",
             Self::Damaged { .. } => "restore it from a backup",

@@ -2,6 +2,7 @@
 
 mod error;
 mod listen;
+mod name;
 mod pool;
 mod reads;
 mod rows;
@@ -21,6 +22,7 @@ use trueup_connect::Server;
 use trueup_events::RunId;
 
 use self::error::failed;
+use self::name::Name;
 use self::pool::{PATIENCE, Pool};
 use self::sequencer::Sequencer;
 use self::triggers::Triggers;
@@ -56,10 +58,15 @@ impl Postgres {
         let sequencer = Arc::new(Sequencer::default());
         let (triggers, wishes) = Triggers::new();
         let mut tasks = JoinSet::new();
+        let name = options.name.clone();
         let node = if role == Role::Reader { 0 } else { next_node(&pool, role, &options).await? };
         let writer = Writer { context: Arc::new(Context::new(options, node)), pool, sequencer, role };
         if role == Role::Reader {
             return Ok(Self { writer, triggers, tasks });
+        }
+        if let Some(name) = name {
+            let (name, server) = (Name::take(&server, name).await?, server.clone());
+            tasks.spawn(async move { name.hold(&server).await });
         }
         let Writer { pool, sequencer, .. } = writer.clone();
         let heard = Arc::clone(&sequencer);

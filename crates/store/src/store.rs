@@ -225,6 +225,11 @@ impl Store {
         self.transact(verbs::NotePass { pass }).await
     }
 
+    /// Forgets the reports of processes that have left none for so long.
+    pub async fn forget_passes(&self, silence_ms: i64) -> Result<(), StoreError> {
+        self.transact(verbs::ForgetPasses { silence_ms }).await
+    }
+
     /// The last pass of every background task in every process, by name.
     pub async fn passes(&self) -> Result<Vec<Pass>, StoreError> {
         ask!(self, backend => backend.passes().await)

@@ -107,6 +107,9 @@ pub(crate) trait Tx: Send {
     /// Keeps the report of a task's last pass in place of the one before.
     fn note_pass(&mut self, pass: &Pass) -> impl Future<Output = Result<(), StoreError>> + Send;
 
+    /// Deletes the reports of processes that have left none since a time.
+    fn forget_passes(&mut self, before_ms: i64) -> impl Future<Output = Result<(), StoreError>> + Send;
+
     /// Appends events; those that are there already with the same content add nothing.
     fn append(&mut self, events: &[Event]) -> impl Future<Output = Result<(), StoreError>> + Send;
 

@@ -88,10 +88,6 @@ pub(crate) struct Serve {
     /// How old a claim must be before it counts as stale
     #[arg(long, value_name = "TIME", default_value = "300s", value_parser = parse_limit, help_heading = "Times")]
     pub(crate) reconcile_grace: Duration,
-
-    /// How long runs, their events and their files are kept after their end
-    #[arg(long, value_name = "TIME", default_value = "30d", value_parser = parse_duration, help_heading = "Times")]
-    pub(crate) retention: Duration,
 }
 
 /// What `trueup worker` takes.
@@ -120,6 +116,10 @@ pub(crate) struct Work {
     /// How long a worker may be silent before its runs count as lost; the same for all processes on a store
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_limit, help_heading = "Times")]
     pub(crate) lease: Duration,
+
+    /// How long runs, their events and their files are kept after their end; the same for all processes on a store
+    #[arg(long, value_name = "TIME", default_value = "30d", value_parser = parse_duration, help_heading = "Times")]
+    pub(crate) retention: Duration,
 
     /// How much memory a run may use, unless its job says so: 2GB, 512MiB, 20%; 60% of what is free by default, shared by the places
     #[arg(long, value_name = "SIZE", help_heading = "Cost")]

@@ -174,3 +174,20 @@ fn what_makes_no_sense_is_refused() {
         assert!(refused.starts_with("exit 2\n") && refused.contains(expected), "{arguments:?}: {refused}");
     }
 }
+
+#[test]
+fn a_second_process_of_a_name_is_refused() {
+    let shared = Shared::postgres();
+    let server = Server::start(&shared, &["serve", "--places", "0", "--name", "front"]);
+    for command in ["serve", "worker"] {
+        let refused = shared.shown(&[command, "--name", "front"]);
+        assert!(refused.starts_with("exit 2\nerror: cannot open the store postgres:"), "{refused}");
+        assert!(
+            refused.contains(
+                "another process is called \"front\"\nhint: stop it first, or give this one another name"
+            ),
+            "{refused}"
+        );
+    }
+    assert_eq!(server.stop().0, Some(130));
+}

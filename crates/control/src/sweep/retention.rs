@@ -10,10 +10,11 @@ use crate::engine::Engine;
 use crate::executor::Executor;
 use crate::task::{Tally, Task};
 
-/// Forgets runs that ended longer ago than they are kept.
+/// Forgets runs that ended longer ago than they are kept, and what processes did that are gone.
 pub(crate) struct Retention<E> {
     pub(crate) executor: Arc<Executor<E>>,
     pub(crate) kept_for: Duration,
+    pub(crate) reports_kept_for: Duration,
     pub(crate) batch: u32,
 }
 
@@ -22,6 +23,7 @@ impl<E: Engine> Task for Retention<E> {
 
     async fn pass(&self) -> Result<Tally, StoreError> {
         let mut tally = Tally::default();
+        self.executor.store.forget_passes(millis(self.reports_kept_for)).await?;
         while !self.executor.stopping.has_begun() {
             let found = self.executor.store.sweep_finished(millis(self.kept_for), self.batch).await?;
             let mut deleted = Vec::new();

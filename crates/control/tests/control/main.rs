@@ -52,6 +52,8 @@ on_both! {
     sweeps::a_lost_run_is_retried_if_its_job_says_so,
     sweeps::a_hand_off_that_the_engine_forgot_is_submitted_again,
     sweeps::what_is_old_is_forgotten_and_what_lives_is_not,
+    sweeps::a_worker_deletes_what_its_runs_left,
+    sweeps::reports_of_processes_that_are_gone_are_forgotten,
     engines::a_cancel_is_passed_on,
     engines::a_cancel_that_fails_or_hangs_is_passed_on_again,
     engines::a_submit_that_hangs_holds_up_nobody,

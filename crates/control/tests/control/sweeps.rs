@@ -7,6 +7,7 @@ use trueup_control::{Answer, Kept, Local, sweep_once};
 use trueup_events::EventType;
 use trueup_events::outcome::{Outcome, Verdict};
 use trueup_lifecycle::{Policy, Report, Status};
+use trueup_store::Pass;
 use trueup_testkit::until;
 
 use crate::script::{Call, Mood};
@@ -132,4 +133,35 @@ pub(crate) async fn what_is_old_is_forgotten_and_what_lives_is_not(system: Syste
     let deleted = system.engine.deleted();
     assert!(deleted.contains(&ended.workflow_name()), "{deleted:?}");
     assert!(!deleted.iter().any(|name| ["r-2", "r-3", "another's"].contains(&name.as_str())), "{deleted:?}");
+}
+
+pub(crate) async fn a_worker_deletes_what_its_runs_left(system: System) {
+    system.engine.keep(Kept { name: "r-1".to_owned(), ended_ms_ago: Some(31 * DAY_MS) });
+    let stopping = system.serve(Server::WORKER);
+    system.engine.becomes(|engine| engine.deleted() == ["r-1"]).await;
+    stopping.finish(GRACE).await;
+}
+
+pub(crate) async fn reports_of_processes_that_are_gone_are_forgotten(system: System) {
+    let report = |instance: &str| Pass {
+        task: "leases".to_owned(),
+        instance: instance.to_owned(),
+        at_ms: 0,
+        took_ms: 1,
+        seen: 0,
+        done: 0,
+        note: None,
+    };
+    system.store.note_pass(report("gone")).await.unwrap();
+    system.advance(DAY_MS);
+    system.store.note_pass(report("alive")).await.unwrap();
+    let stopping = system.serve(Server::IDLE);
+    let is_there =
+        async |name: &str| system.store.passes().await.unwrap().iter().any(|pass| pass.instance == name);
+    // Reports are no change that anybody is told of; the engine is called in every round.
+    while is_there("gone").await {
+        system.engine.is_called(Call::List, 1).await;
+    }
+    assert!(is_there("alive").await);
+    stopping.finish(GRACE).await;
 }

@@ -74,6 +74,8 @@ impl Perform for Obedient {
 pub(crate) struct Server {
     /// A name of its own.
     pub(crate) name: &'static str,
+    /// Whether it submits and sweeps.
+    pub(crate) executor: bool,
     /// How many runs it executes at once.
     pub(crate) places: u32,
     /// How often it looks for what it was not told of.
@@ -83,9 +85,11 @@ pub(crate) struct Server {
 impl Server {
     /// One that executes two runs at once and looks often, so that a test need not wait.
     pub(crate) const BUSY: Self =
-        Self { name: "busy", places: 2, reconcile_interval: Some(Duration::from_millis(10)) };
+        Self { name: "busy", executor: true, places: 2, reconcile_interval: Some(Duration::from_millis(10)) };
     /// One that submits and sweeps, and executes nothing.
     pub(crate) const IDLE: Self = Self { name: "idle", places: 0, ..Self::BUSY };
+    /// One that only executes.
+    pub(crate) const WORKER: Self = Self { name: "worker", executor: false, ..Self::BUSY };
 }
 
 /// A store with a clock that is set by hand, its tenant, and an engine that does as it is told.
@@ -158,7 +162,7 @@ impl System {
             engine_patience: Duration::from_secs(2),
             ..Settings::default()
         };
-        let roles = Roles { executor: true, places: server.places };
+        let roles = Roles { executor: server.executor, places: server.places };
         trueup_control::serve(&Arc::new(self.engine.clone()), station, roles, settings);
         stopping
     }

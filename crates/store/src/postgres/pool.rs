@@ -113,11 +113,17 @@ impl Pool {
 }
 
 impl Connection {
-    async fn open(server: &Server) -> Result<Self, Error> {
+    pub(crate) async fn open(server: &Server) -> Result<Self, Error> {
         let (client, driver) = connect(server).await?;
         client.batch_execute(SETTINGS).await?;
         let sql = Statements::prepare(&client).await?;
         Ok(Self { client, sql, driver })
+    }
+
+    /// Waits until it is closed, by whomever.
+    pub(crate) async fn lost(&mut self) {
+        // A connection that ended in an error has ended as well.
+        drop((&mut self.driver).await);
     }
 }
 

@@ -31,8 +31,8 @@ macro_rules! statements {
 statements! {
     append_events audit_after audit_chain audit_from audit_head checked event events_of_run find_finished
     find_handed_off find_lease_out find_overdue find_pause_over find_stale_claims find_to_take find_to_withdraw find_waiting
-    forget insert_audit insert_link insert_revision insert_run insert_tenant is_idle job last_position limits
-    lock_queues lock_sequencer lock_waiting next_pause note_pass notify now_ms number_events offers passes queues read_from
+    forget forget_passes insert_audit insert_link insert_revision insert_run insert_tenant is_idle job last_position limits
+    lock_name lock_queues lock_sequencer lock_waiting next_pause note_pass notify now_ms number_events offers passes queues read_from
     read_from_of_tenant remembers revision run run_of_tenant runs runs_between runs_by_id runs_in_state runs_of_job
     save_job set_limits settings take_node tell_events tenant to_stop unlinked waiting waiting_queues withdrawn write_run
 }

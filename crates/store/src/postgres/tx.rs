@@ -315,6 +315,11 @@ impl Tx for PgTx<'_> {
         self.query(&sql.note_pass, &[task, instance, at_ms, took_ms, &seen, &done, note]).await.map(drop)
     }
 
+    async fn forget_passes(&mut self, before_ms: i64) -> Result<(), StoreError> {
+        let sql = &self.connection.sql;
+        self.query(&sql.forget_passes, &[&before_ms]).await.map(drop)
+    }
+
     async fn append(&mut self, events: &[Event]) -> Result<(), StoreError> {
         // One that comes twice at once has to say the same both times, and is written once.
         let mut given = HashMap::with_capacity(events.len());

@@ -28,6 +28,7 @@ statements! {
     FIND_TO_WITHDRAW = "find_to_withdraw",
     FIND_WAITING = "find_waiting",
     FORGET_EVENTS = "forget_events",
+    FORGET_PASSES = "forget_passes",
     FORGET_RUN = "forget_run",
     INSERT_AUDIT = "insert_audit",
     INSERT_EVENT = "insert_event",

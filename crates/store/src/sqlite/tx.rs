@@ -298,6 +298,12 @@ impl Tx for SqliteTx<'_> {
         self.ask(|connection| Ok(connection.prepare_cached(sql::NOTE_PASS)?.execute(of).map(drop)?))
     }
 
+    async fn forget_passes(&mut self, before_ms: i64) -> Result<(), StoreError> {
+        self.ask(|connection| {
+            Ok(connection.prepare_cached(sql::FORGET_PASSES)?.execute([before_ms]).map(drop)?)
+        })
+    }
+
     async fn append(&mut self, events: &[Event]) -> Result<(), StoreError> {
         self.log(events)
     }

@@ -44,3 +44,18 @@ impl Verb for NotePass {
         tx.note_pass(&Pass { at_ms, ..self.pass.clone() }).await
     }
 }
+
+/// Forgets the reports of processes that were not heard of for so long.
+pub(crate) struct ForgetPasses {
+    pub(crate) silence_ms: i64,
+}
+
+impl Verb for ForgetPasses {
+    type Output = ();
+    const DOING: &'static str = "forgetting what tasks of processes did that are gone";
+
+    async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<(), StoreError> {
+        let before_ms = now_ms(tx, context).await?.saturating_sub(self.silence_ms);
+        tx.forget_passes(before_ms).await
+    }
+}

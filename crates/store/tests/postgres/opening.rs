@@ -147,3 +147,20 @@ async fn urls_that_cannot_be_kept_are_refused() {
         assert!(refusal.to_string().contains(words), "{url}: {refusal}");
     }
 }
+
+#[tokio::test]
+async fn a_name_is_one_processs_at_a_time() {
+    let place = Place::Postgres(database());
+    let named = |name: &str| {
+        let options = Options { name: Some(name.to_owned()), ..Options::default() };
+        Store::open(&place, Role::Server, options)
+    };
+    let first = named("front").await.unwrap();
+    let refused = Box::pin(named("front")).await.unwrap_err();
+    assert!(matches!(&refused, StoreError::NameTaken { name } if name == "front"), "{refused}");
+    let other = named("back").await.unwrap();
+    first.close().await.unwrap();
+    let again = named("front").await.unwrap();
+    again.close().await.unwrap();
+    other.close().await.unwrap();
+}

@@ -1,0 +1,2 @@
+delete from trueup.passes
+where instance in (select instance from trueup.passes group by instance having max(at_ms) < $1)

@@ -1,0 +1,1 @@
+select pg_advisory_lock(1953723759, hashtext($1))

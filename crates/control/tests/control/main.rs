@@ -58,6 +58,9 @@ on_both! {
     engines::a_cancel_that_fails_or_hangs_is_passed_on_again,
     engines::a_submit_that_hangs_holds_up_nobody,
     engines::a_submit_that_failed_is_tried_again_without_a_sweep,
+    engines::what_the_engine_cannot_delete_is_kept_until_it_can,
+    engines::an_engine_that_cannot_be_asked_loses_nothing,
+    engines::a_run_past_its_deadline_waits_for_no_cancel,
     races::a_thousand_cancels_at_random_moments,
     races::a_queue_runs_no_more_than_it_may_and_in_order,
 }

@@ -19,7 +19,7 @@ const RECONCILE_GRACE_MS: i64 = 300_000;
 const DAY_MS: i64 = 24 * 3_600_000;
 
 /// A run that a worker took and was not heard of again, and whose lease has run out.
-async fn silent(system: &System, policy: Policy) -> trueup_events::RunId {
+pub(crate) async fn silent(system: &System, policy: Policy) -> trueup_events::RunId {
     let run_id = system.trigger("match", policy).await;
     let claimed = system.store.claim_for_scheduling("gone", 10).await.unwrap();
     system.store.hand_off(claimed[0].claim.clone()).await.unwrap();

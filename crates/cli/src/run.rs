@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tokio::time::{sleep, timeout};
-use trueup_control::{Child, Local, Means, Settings, Station, Stopping, see_through, sweep_once};
+use trueup_control::{Child, Local, Means, Settings, Station, Stopping, millis, see_through, sweep_once};
 use trueup_events::outcome::{Outcome, Verdict};
 use trueup_events::payload::Mode;
 use trueup_events::{RunId, TenantId};
@@ -151,12 +151,11 @@ impl Asker<'_> {
 }
 
 fn document(job: &Job) -> JobDocument {
-    let deadline_ms = job.deadline.as_millis().try_into().unwrap_or(i64::MAX);
     JobDocument {
         name: job.name.clone(),
         document: job.document(),
         queue: job.queue.clone(),
-        policy: Policy { deadline_ms, retries: job.retries },
+        policy: Policy { deadline_ms: millis(job.deadline), retries: job.retries },
     }
 }
 

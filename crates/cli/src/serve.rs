@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::{Instant, timeout_at};
-use trueup_control::{Child, Local, Means, Roles, Settings, Station, Stopping};
+use trueup_control::{Child, Local, Means, Roles, Settings, Station, Stopping, millis};
 use trueup_lifecycle::Settings as RunSettings;
 use trueup_store::{Options, Place, Role};
 
@@ -124,8 +124,4 @@ fn means(home: &Home, work: &Work, places: u32) -> Result<Means, Failure> {
         memory_bytes: Some(memory_bytes),
         threads: Some(work.threads.unwrap_or_else(shared_threads)),
     })
-}
-
-fn millis(time: Duration) -> i64 {
-    time.as_millis().try_into().unwrap_or(i64::MAX)
 }

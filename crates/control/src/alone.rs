@@ -13,7 +13,8 @@ use crate::patience::insist;
 use crate::perform::Perform;
 use crate::settings::Settings;
 use crate::station::Station;
-use crate::sweep::sweep_once;
+use crate::sweep::{Leases, SWEPT_AT_ONCE};
+use crate::task::Task;
 use crate::worker::Worker;
 
 /// How often a run is looked at that somebody else moves, or that waits for its turn.
@@ -30,14 +31,14 @@ pub async fn see_through<E: Engine, P: Perform>(
     let alone = Alone::new(engine, station, run_id);
     tokio::select! {
         ended = alone.go_on(tenant_id) => ended,
-        () = alone.sweep(engine, lease) => Ok(None),
+        () = alone.sweep(lease) => Ok(None),
         () = alone.worker.watch_cancels() => Ok(None),
     }
 }
 
 struct Alone<E, P> {
     run_id: RunId,
-    executor: Executor<E>,
+    executor: Arc<Executor<E>>,
     worker: Worker<P>,
 }
 
@@ -46,11 +47,12 @@ impl<E: Engine, P: Perform> Alone<E, P> {
         let patience = Settings::default().engine_patience;
         let bounded = Bounded { engine: Arc::clone(engine), patience };
         let executor = Executor::new(&station.store, bounded, &station.name, &station.stopping);
+        let executor = Arc::new(executor);
         Self { run_id, executor, worker: Worker::new(station, 1) }
     }
 
     async fn go_on(&self, tenant_id: TenantId) -> Result<Option<Record>, StoreError> {
-        let (run_id, Executor { store, stopping, .. }) = (self.run_id, &self.executor);
+        let (run_id, Executor { store, stopping, .. }) = (self.run_id, &*self.executor);
         let mut changes = store.changes();
         loop {
             changes.mark_unchanged();
@@ -72,11 +74,12 @@ impl<E: Engine, P: Perform> Alone<E, P> {
     }
 
     /// Ends what stands before the run and has lost its worker: there may be no server that does.
-    async fn sweep(&self, engine: &Arc<E>, lease: Duration) {
+    async fn sweep(&self, lease: Duration) {
+        // One for all passes: it remembers what it has seen, such as that the store was away.
+        let leases = Leases::new(Arc::clone(&self.executor), SWEPT_AT_ONCE, lease);
         loop {
             tokio::time::sleep(lease / 3).await;
-            let Executor { store, name, .. } = &self.executor;
-            if let Err(error) = sweep_once(engine, store, name, lease).await {
+            if let Err(error) = leases.pass().await {
                 tracing::warn!(%error, "could not look for lost workers");
             }
         }
@@ -84,7 +87,7 @@ impl<E: Engine, P: Perform> Alone<E, P> {
 
     /// Moves the run on as far as this process may.
     async fn step(&self) -> Result<(), StoreError> {
-        let (run_id, Executor { store, name, stopping, .. }) = (self.run_id, &self.executor);
+        let (run_id, Executor { store, name, stopping, .. }) = (self.run_id, &*self.executor);
         if let Some(claimed) = insist(stopping, "claiming a run", || store.claim_run(run_id, name)).await? {
             self.executor.submit_all(vec![claimed]).await;
         }

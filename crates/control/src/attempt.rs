@@ -18,6 +18,7 @@ use crate::finisher::Finisher;
 use crate::jobs::Jobs;
 use crate::patience::{before_the_end, insist};
 use crate::perform::{Perform, Performed, Told};
+use crate::settings::millis;
 use crate::station::Station;
 
 /// How many things an attempt may tell before the store has taken the first of them; it waits then.
@@ -256,8 +257,7 @@ impl Account {
 /// When the run has had its time, by this machine's clock; how long that is, the store's has said.
 fn deadline(lease: &Lease, record: &Record, lease_time: Duration) -> Instant {
     let State::Running(running) = &record.run.state else { return Instant::now() };
-    let lease_ms: i64 = lease_time.as_millis().try_into().unwrap_or(i64::MAX);
-    let taken_at_ms = running.lease_until_ms.saturating_sub(lease_ms);
+    let taken_at_ms = running.lease_until_ms.saturating_sub(millis(lease_time));
     let left_ms = lease.deadline_at_ms().saturating_sub(taken_at_ms).max(0);
     Instant::now() + Duration::from_millis(left_ms.cast_unsigned())
 }

@@ -49,16 +49,22 @@ impl Perform for Child {
         let mut order =
             serde_json::to_vec(&assignment).unwrap_or_else(|error| unreachable!("it is JSON: {error}"));
         order.push(b'\n');
-        if let Err(error) = stdin.write_all(&order).await {
-            tracing::debug!(%error, "the child did not listen");
-        }
+        // Beside all else, since a child need not listen; its input stays open until it is to stop.
+        let mut ordering = Box::pin(async move {
+            if let Err(error) = stdin.write_all(&order).await {
+                tracing::debug!(%error, "the child did not listen");
+            }
+            std::future::pending::<()>().await;
+            drop(stdin);
+        });
         let mut heard =
             std::pin::pin!(async { tokio::join!(listen(stdout, run_id, tell), last_words(stderr)) });
         let (outcome, last_words) = tokio::select! {
             heard = &mut heard => heard,
+            () = &mut ordering => unreachable!("an input that is open stays so"),
             () = stop.cancelled() => {
                 // The end of its input tells the child to stop; it may have come to its end before.
-                drop(stdin);
+                drop(ordering);
                 if let Ok(heard) = timeout(GOODBYE, &mut heard).await {
                     heard
                 } else {
@@ -130,8 +136,8 @@ async fn last_words(mut stderr: ChildStderr) -> String {
     String::from_utf8_lossy(&words).trim().to_owned()
 }
 
-fn died(last_words: String) -> Performed {
-    Performed::Died { facts: Vec::new(), last_words }
+fn died(problem: String) -> Performed {
+    Performed::Died { facts: vec![Fact::Unseen(problem)], last_words: String::new() }
 }
 
 /// What can be seen of a process that ended without saying how the attempt did.
@@ -151,4 +157,63 @@ fn facts(status: ExitStatus, kills_before: Option<u64>, last_words: &str) -> Vec
 fn kernel_kills() -> Option<u64> {
     let counters = std::fs::read_to_string("/proc/vmstat").ok()?;
     counters.lines().find_map(|line| line.strip_prefix("oom_kill "))?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use tempfile::TempDir;
+    use trueup_events::{Ids, JobId, TenantId};
+    use uuid::Uuid;
+
+    use super::*;
+
+    /// A child that runs a script, and the folder that it is in.
+    fn child(script: &str) -> (Child, TempDir) {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("program");
+        std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+        std::fs::set_permissions(&program, PermissionsExt::from_mode(0o700)).unwrap();
+        (Child { program }, folder)
+    }
+
+    /// An order that no pipe holds.
+    fn assignment() -> Assignment {
+        let ids = Ids {
+            run_id: Uuid::now_v7().into(),
+            job_id: JobId(Uuid::now_v7()),
+            tenant_id: TenantId(Uuid::now_v7()),
+        };
+        Assignment {
+            ids,
+            job: serde_json::Value::Null,
+            params: "x".repeat(1 << 20),
+            requested_at_ms: 0,
+            breaks_dir: PathBuf::new(),
+            memory_bytes: None,
+            threads: None,
+        }
+    }
+
+    #[tokio::test]
+    async fn a_child_that_does_not_listen_can_be_stopped() {
+        let (child, _folder) = child("exec sleep 600");
+        let stop = CancellationToken::new();
+        stop.cancel();
+        let performed =
+            timeout(Duration::from_mins(1), child.perform(assignment(), mpsc::channel(1).0, stop));
+        assert_eq!(performed.await.expect("it is stopped"), Performed::Stopped);
+    }
+
+    #[tokio::test]
+    async fn what_could_not_be_started_says_why() {
+        let child = Child { program: "/nowhere/at/all".into() };
+        let stop = CancellationToken::new();
+        let performed = child.perform(assignment(), mpsc::channel(1).0, stop).await;
+        let Performed::Died { facts, .. } = performed else { panic!("{performed:?}") };
+        let error = trueup_lifecycle::classify(&facts);
+        assert_eq!(error.code().to_string(), "CRASHED");
+        assert!(error.message().starts_with("/nowhere/at/all could not be started: "), "{error}");
+    }
 }

@@ -28,7 +28,7 @@ pub use engine::{Answer, Engine, EngineError, Kept};
 pub use local::Local;
 pub use perform::{Means, Perform, Performed, Told};
 pub use serve::{Roles, serve};
-pub use settings::Settings;
+pub use settings::{Settings, millis};
 pub use station::Station;
 pub use stopping::Stopping;
 pub use sweep::sweep_once;

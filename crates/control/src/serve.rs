@@ -57,9 +57,7 @@ fn execute<E: Engine>(executor: &Arc<Executor<E>>, background: &Background, sett
     let often = Rhythm { interval: Some(lease / 3), on_change: OnChange::Nothing };
     background.start(Cancels { executor: own(), batch }, Rhythm { on_change: OnChange::Soon, ..often });
     // Nor is a lost worker.
-    let leases =
-        Leases { executor: own(), batch, misses: Misses::default(), lease, store_was_away: <_>::default() };
-    background.start(leases, often);
+    background.start(Leases::new(own(), batch, lease), often);
     let seldom = Rhythm { interval: Some(retention_interval), on_change: OnChange::Nothing };
     let reports_kept_for = lease.max(retention_interval) * SILENT_PAUSES;
     background.start(Retention { executor: own(), kept_for: retention, reports_kept_for, batch }, seldom);

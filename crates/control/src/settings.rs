@@ -34,3 +34,8 @@ impl Default for Settings {
         }
     }
 }
+
+/// A time as the store counts it.
+pub fn millis(time: Duration) -> i64 {
+    time.as_millis().try_into().unwrap_or(i64::MAX)
+}

@@ -13,6 +13,7 @@ pub(crate) use claims::{Pauses, StaleClaims, Waiting};
 pub(crate) use hand_offs::HandOffs;
 pub(crate) use leases::Leases;
 pub(crate) use misses::Misses;
+pub(crate) use once::SWEPT_AT_ONCE;
 pub use once::sweep_once;
 pub(crate) use retention::{Orphans, Retention};
 

@@ -7,6 +7,7 @@ use tokio::time::Instant;
 use trueup_store::{Pass, Store, StoreError};
 
 use crate::patience::Patience;
+use crate::settings::millis;
 use crate::stopping::Stopping;
 
 /// What one pass came to.
@@ -176,7 +177,7 @@ impl Report {
             task: T::NAME.to_owned(),
             instance: background.instance.clone(),
             at_ms: 0,
-            took_ms: started.elapsed().as_millis().try_into().unwrap_or(i64::MAX),
+            took_ms: millis(started.elapsed()),
             seen,
             done,
             note,

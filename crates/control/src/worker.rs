@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::sync::{Notify, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 use trueup_events::RunId;
+use trueup_lifecycle::Epoch;
 use trueup_store::{StoreError, Taken};
 
 use crate::attempt::Attempt;
@@ -21,6 +22,9 @@ const STOP_INTERVAL: Duration = Duration::from_millis(200);
 /// How often a worker looks for work that it was not told of.
 const LOOK_INTERVAL: Duration = Duration::from_secs(15);
 
+/// Attempts by run and epoch: one that lost its run may still be ending when the next of the same run has begun here.
+type UnderWay = HashMap<(RunId, Epoch), CancellationToken>;
+
 /// A worker with so many places.
 #[derive(Debug)]
 pub(crate) struct Worker<P> {
@@ -30,7 +34,7 @@ pub(crate) struct Worker<P> {
     places: u32,
     free: Arc<Semaphore>,
     /// The attempts under way, and what tells each that its run is to end.
-    under_way: Mutex<HashMap<RunId, CancellationToken>>,
+    under_way: Mutex<UnderWay>,
     has_begun_one: Notify,
 }
 
@@ -122,13 +126,14 @@ impl<P: Perform> Worker<P> {
 
     /// Runs an attempt to its end.
     pub(crate) async fn attempt(&self, taken: Taken) {
-        let (run_id, cancelled) = (taken.record.id(), CancellationToken::new());
-        self.under_way().insert(run_id, cancelled.clone());
+        let cancelled = CancellationToken::new();
+        let attempt = (taken.record.id(), taken.record.run.epoch);
+        self.under_way().insert(attempt, cancelled.clone());
         self.has_begun_one.notify_one();
         Attempt { station: &self.station, finisher: &self.finisher, jobs: &self.jobs, cancelled }
             .run(taken)
             .await;
-        self.under_way().remove(&run_id);
+        self.under_way().remove(&attempt);
     }
 
     /// Tells attempts when somebody wants their run to end; ends only with the store.
@@ -150,7 +155,8 @@ impl<P: Perform> Worker<P> {
             match self.station.store.to_stop(&self.station.name).await {
                 Ok(runs) => {
                     let under_way = self.under_way();
-                    runs.iter().filter_map(|run| under_way.get(run)).for_each(CancellationToken::cancel);
+                    let to_stop = under_way.iter().filter(|((run_id, _), _)| runs.contains(run_id));
+                    to_stop.for_each(|(_, cancelled)| cancelled.cancel());
                 }
                 // A heartbeat brings the wish as well.
                 Err(error) => {
@@ -162,7 +168,7 @@ impl<P: Perform> Worker<P> {
         std::future::pending::<()>().await;
     }
 
-    fn under_way(&self) -> std::sync::MutexGuard<'_, HashMap<RunId, CancellationToken>> {
+    fn under_way(&self) -> std::sync::MutexGuard<'_, UnderWay> {
         // A map cannot be left half-changed by a panic elsewhere.
         self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -20,6 +20,8 @@ pub enum Fact {
     Signalled(i32),
     /// The process ended with a code and no word.
     Exited(i32),
+    /// The process could not be started or watched; this is why.
+    Unseen(String),
     /// The worker was not heard of, and nothing else is known.
     WorkerSilent,
 }
@@ -42,6 +44,7 @@ pub fn classify(facts: &[Fact]) -> RunError {
             ErrorCode::Crashed,
             format!("the process ended with exit code {code} and said nothing"),
         ),
+        Some(Fact::Unseen(problem)) => RunError::of_code(ErrorCode::Crashed, problem),
         Some(Fact::WorkerSilent) => worker_lost("the worker"),
         None => RunError::of_code(ErrorCode::Unknown, "the run ended, and nothing says why"),
     }

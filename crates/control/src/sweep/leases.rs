@@ -14,14 +14,19 @@ use crate::task::{Tally, Task};
 
 /// Ends or retries what was lost.
 pub(crate) struct Leases<E> {
-    pub(crate) executor: Arc<Executor<E>>,
-    pub(crate) batch: u32,
-    pub(crate) misses: Misses,
-    pub(crate) lease: Duration,
-    pub(crate) store_was_away: StoreWasAway,
+    executor: Arc<Executor<E>>,
+    batch: u32,
+    misses: Misses,
+    lease: Duration,
+    store_was_away: StoreWasAway,
 }
 
 impl<E: Engine> Leases<E> {
+    /// One that has seen nothing yet.
+    pub(crate) fn new(executor: Arc<Executor<E>>, batch: u32, lease: Duration) -> Self {
+        Self { executor, batch, misses: Misses::default(), lease, store_was_away: StoreWasAway::default() }
+    }
+
     async fn look(&self, record: &Record) -> Result<bool, StoreError> {
         let Executor { store, engine, name, .. } = &*self.executor;
         let is_lost = match engine.ask(record).await {
@@ -88,7 +93,7 @@ fn deadline_at_ms(record: &Record) -> i64 {
 
 /// When the store last did not answer.
 #[derive(Debug, Default)]
-pub(crate) struct StoreWasAway {
+struct StoreWasAway {
     at: Mutex<Option<Instant>>,
 }
 

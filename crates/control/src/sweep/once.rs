@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use trueup_store::{Store, StoreError};
 
-use super::{Leases, Misses};
+use super::Leases;
 use crate::bounded::Bounded;
 use crate::engine::Engine;
 use crate::executor::Executor;
@@ -14,7 +14,7 @@ use crate::stopping::Stopping;
 use crate::task::Task;
 
 /// How many runs one sweep takes up.
-const BATCH: u32 = 100;
+pub(crate) const SWEPT_AT_ONCE: u32 = 100;
 
 /// Ends or retries the runs whose worker was lost, as a server would have; says how many.
 pub async fn sweep_once<E: Engine>(
@@ -26,7 +26,5 @@ pub async fn sweep_once<E: Engine>(
     let patience = Settings::default().engine_patience;
     let engine = Bounded { engine: Arc::clone(engine), patience };
     let executor = Arc::new(Executor::new(store, engine, name, &Stopping::default()));
-    let leases =
-        Leases { executor, batch: BATCH, misses: Misses::default(), lease, store_was_away: <_>::default() };
-    leases.pass().await.map(|tally| tally.done)
+    Leases::new(executor, SWEPT_AT_ONCE, lease).pass().await.map(|tally| tally.done)
 }

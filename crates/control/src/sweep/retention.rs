@@ -8,6 +8,7 @@ use trueup_store::StoreError;
 
 use crate::engine::Engine;
 use crate::executor::Executor;
+use crate::settings::millis;
 use crate::task::{Tally, Task};
 
 /// Forgets runs that ended longer ago than they are kept, and what processes did that are gone.
@@ -81,8 +82,4 @@ impl<E: Engine> Task for Orphans<E> {
         }
         Ok(tally)
     }
-}
-
-fn millis(time: Duration) -> i64 {
-    time.as_millis().try_into().unwrap_or(i64::MAX)
 }

@@ -16,6 +16,7 @@ fn facts() -> impl Strategy<Value = Fact> {
         }),
         any::<i32>().prop_map(Fact::Signalled),
         any::<i32>().prop_map(Fact::Exited),
+        any::<String>().prop_map(Fact::Unseen),
         Just(Fact::WorkerSilent),
     ]
 }
@@ -47,8 +48,9 @@ proptest! {
 #[test]
 fn what_weighs_most_names_the_error() {
     let said = || Fact::Said { reason: Reason::SourceMissing, message: "no such table".to_owned() };
-    let table: [(&[Fact], &str); 7] = [
+    let table: [(&[Fact], &str); 8] = [
         (&[], "UNKNOWN: the run ended, and nothing says why"),
+        (&[Fact::WorkerSilent, Fact::Unseen("no such program".to_owned())], "CRASHED: no such program"),
         (&[Fact::Exited(3)], "CRASHED: the process ended with exit code 3 and said nothing"),
         (&[Fact::Exited(1), said()], "SOURCE_MISSING: no such table"),
         (

@@ -2,7 +2,6 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
 
 use tokio::sync::watch;
 use trueup_control::{Answer, Engine, EngineError, Kept};
@@ -11,8 +10,8 @@ use trueup_events::outcome::{Reason, RunError};
 use trueup_store::Record;
 use trueup_testkit::PATIENCE;
 
-/// How long an engine takes that lags.
-const LAG: Duration = Duration::from_millis(20);
+/// How many turns others have before an engine answers that lags.
+const LAG: usize = 1_000;
 
 /// What an engine can be asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -128,7 +127,11 @@ impl Script {
         self.called.send_replace(());
         match mood {
             Mood::Well => {}
-            Mood::Lags => tokio::time::sleep(LAG).await,
+            Mood::Lags => {
+                for _ in 0..LAG {
+                    tokio::task::yield_now().await;
+                }
+            }
             Mood::Hangs => std::future::pending().await,
             Mood::Fails => return Err(EngineError("not well".to_owned())),
         }

@@ -57,7 +57,7 @@ impl Perform for Obedient {
             "babble" => {
                 let babble = async {
                     while tell.send(told("again")).await.is_ok() {
-                        tokio::time::sleep(Duration::from_millis(10)).await;
+                        tokio::task::yield_now().await;
                     }
                 };
                 stop.run_until_cancelled(babble).await;

@@ -214,6 +214,6 @@ mod tests {
         let Performed::Died { facts, .. } = performed else { panic!("{performed:?}") };
         let error = trueup_lifecycle::classify(&facts);
         assert_eq!(error.code().to_string(), "CRASHED");
-        assert!(error.message().starts_with("/nowhere/at/all could not be started: "), "{error}");
+        assert!(error.message().contains(": /nowhere/at/all could not be started: "), "{error}");
     }
 }

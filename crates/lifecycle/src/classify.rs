@@ -44,7 +44,9 @@ pub fn classify(facts: &[Fact]) -> RunError {
             ErrorCode::Crashed,
             format!("the process ended with exit code {code} and said nothing"),
         ),
-        Some(Fact::Unseen(problem)) => RunError::of_code(ErrorCode::Crashed, problem),
+        Some(Fact::Unseen(problem)) => {
+            RunError::of_code(ErrorCode::Crashed, format!("the attempt could not be seen through: {problem}"))
+        }
         Some(Fact::WorkerSilent) => worker_lost("the worker"),
         None => RunError::of_code(ErrorCode::Unknown, "the run ended, and nothing says why"),
     }

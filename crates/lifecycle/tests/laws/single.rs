@@ -50,7 +50,10 @@ fn what_weighs_most_names_the_error() {
     let said = || Fact::Said { reason: Reason::SourceMissing, message: "no such table".to_owned() };
     let table: [(&[Fact], &str); 8] = [
         (&[], "UNKNOWN: the run ended, and nothing says why"),
-        (&[Fact::WorkerSilent, Fact::Unseen("no such program".to_owned())], "CRASHED: no such program"),
+        (
+            &[Fact::WorkerSilent, Fact::Unseen("no such program".to_owned())],
+            "CRASHED: the attempt could not be seen through: no such program",
+        ),
         (&[Fact::Exited(3)], "CRASHED: the process ended with exit code 3 and said nothing"),
         (&[Fact::Exited(1), said()], "SOURCE_MISSING: no such table"),
         (

@@ -175,8 +175,13 @@ begin
     raise exception '%', tg_argv[0] using errcode = 'check_violation', constraint = tg_name;
 end $$;
 create trigger events_are_never_changed before update on trueup.events execute function trueup.refuse('an event is never changed');
+-- A second outcome may still come beside the first, once. JSON is compared as it is written, since it knows no equality.
 create trigger runs_stay_ended before update on trueup.runs for each row
-    when (old.finished_at_ms is not null and new.state <> old.state) execute function trueup.refuse('a run that has ended stays so');
+    when (old.finished_at_ms is not null and (
+        (new.state, new.epoch, new.finished_at_ms, new.verdict, new.error::text, new.cancel::text)
+            is distinct from (old.state, old.epoch, old.finished_at_ms, old.verdict, old.error::text, old.cancel::text)
+        or (old.beside is not null and new.beside::text is distinct from old.beside::text)
+    )) execute function trueup.refuse('a run that has ended stays so');
 create trigger runs_never_get_an_earlier_owner before update on trueup.runs for each row
     when (new.epoch < old.epoch) execute function trueup.refuse('the epoch of a run never falls');
 

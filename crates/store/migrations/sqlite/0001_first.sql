@@ -148,15 +148,32 @@ create trigger audit_keeps_its_entries before update on audit begin select raise
 create trigger audit_loses_no_entry before delete on audit begin select raise(abort, 'the audit log is append-only'); end;
 create trigger audit_chain_keeps_its_links before update on audit_chain begin select raise(abort, 'the audit log is append-only'); end;
 create trigger audit_chain_loses_no_link before delete on audit_chain begin select raise(abort, 'the audit log is append-only'); end;
--- A row that replaces another deletes it without a word to the triggers above.
+-- A row that replaces another deletes it without a word to the triggers above, nor to those of events and runs below.
 create trigger audit_replaces_no_entry before insert on audit when exists (select 1 from audit where id = new.id)
 begin select raise(abort, 'the audit log is append-only'); end;
 create trigger audit_chain_replaces_no_link before insert on audit_chain
 when exists (select 1 from audit_chain where number = new.number or audit_id = new.audit_id)
 begin select raise(abort, 'the audit log is append-only'); end;
 create trigger events_are_never_changed before update on events begin select raise(abort, 'an event is never changed'); end;
+create trigger events_are_never_replaced before insert on events
+when exists (select 1 from events where event_id = new.event_id)
+    or (new.position > 0 and exists (select 1 from events where position = new.position))
+    or ((new.type = 'run.finalised' or new.type = 'run.cancelled')
+        and exists (select 1 from events where run_id = new.run_id and type in ('run.finalised', 'run.cancelled')))
+begin select raise(abort, 'an event is never replaced'); end;
 
-create trigger runs_stay_ended before update on runs when old.finished_at_ms is not null and new.state <> old.state
+create trigger runs_are_never_replaced before insert on runs
+when exists (select 1 from runs where id = new.id) or exists (select 1 from runs where number = new.number)
+begin select raise(abort, 'a run is never replaced'); end;
+-- Nor by another that takes its name.
+create trigger runs_keep_their_names before update of number, id on runs begin select raise(abort, 'a run keeps its number and its id'); end;
+-- A second outcome may still come beside the first, once.
+create trigger runs_stay_ended before update of state, epoch, finished_at_ms, verdict, error, cancel, beside on runs
+when old.finished_at_ms is not null and (
+    new.state <> old.state or new.epoch <> old.epoch or new.finished_at_ms is not old.finished_at_ms
+    or new.verdict is not old.verdict or new.error is not old.error or new.cancel is not old.cancel
+    or (old.beside is not null and new.beside is not old.beside)
+)
 begin select raise(abort, 'a run that has ended stays so'); end;
-create trigger runs_never_get_an_earlier_owner before update on runs when new.epoch < old.epoch
+create trigger runs_never_get_an_earlier_owner before update of epoch on runs when new.epoch < old.epoch
 begin select raise(abort, 'the epoch of a run never falls'); end;

@@ -92,7 +92,21 @@ async fn every_constraint_refuses() {
         ("audit_chain_hash_check", "insert into trueup.audit_chain values (99, 99, '')".to_owned()),
         ("callers_tenant_id_fkey", "insert into trueup.callers values ('r', 'x')".to_owned()),
     ];
-    for (constraint, statement) in &table {
+    let failed =
+        update(r#"state = 'failed', finished_at_ms = 1, error = '{"code": "CRASHED", "message": "m"}'"#);
+    let changes = [
+        "state = 'completed', verdict = 'MATCHED', error = null",
+        "state = 'requested', finished_at_ms = null, error = null",
+        "state = 'timeout'",
+        "epoch = epoch + 1",
+        "finished_at_ms = 2",
+        r#"error = '{"code": "CRASHED", "message": "n"}'"#,
+        r#"cancel = '{"by": "ann", "at_ms": 1}'"#,
+        r#"beside = '{"result": "MATCHED"}'; update trueup.runs set beside = '{"result": "UNMATCHED"}'"#,
+        r#"beside = '{"result": "MATCHED"}'; update trueup.runs set beside = null"#,
+    ];
+    let ended = changes.map(|change| ("runs_stay_ended", format!("{failed}; {}", update(change))));
+    for (constraint, statement) in table.iter().chain(&ended) {
         let refused = raw.batch_execute(statement).await.expect_err(constraint);
         let refused = refused.as_db_error().unwrap();
         assert_eq!(refused.constraint(), Some(*constraint), "{statement}: {refused:?}");

@@ -70,13 +70,25 @@ async fn raw_sql_cannot_break_an_invariant() {
             "insert into events (event_id, tenant_id, run_id, type, source, time, data) values (9, 't', 'r', 'x', 's', 't', '{')",
         ),
         ("never changed", "update events set type = 'run.finalised'"),
+        ("never replaced", "insert or replace into events select * from events"),
+        (
+            "never replaced",
+            "insert or replace into events (position, event_id, tenant_id, run_id, type, source, time, data) select position, event_id + 9, tenant_id, run_id, type, source, time, data from events",
+        ),
+        ("never replaced", "insert or replace into runs select * from runs"),
+        (
+            "never replaced",
+            "insert or replace into runs (number, id, tenant_id, job_id, revision, queue, params, mode, triggered_by, requested_at_ms, deadline_ms, retries, state, epoch) select number, 'x', tenant_id, job_id, revision, queue, params, mode, triggered_by, requested_at_ms, deadline_ms, retries, state, epoch from runs",
+        ),
+        ("keeps its number", "update or replace runs set id = 'x'"),
+        ("keeps its number", "update or replace runs set number = 9"),
         (
             "append-only",
             "insert or replace into audit select id, at_ms, tenant_id, 'bob', action, subject, detail from audit",
         ),
         ("cannot store TEXT", "update runs set epoch = 'many'"),
         (
-            "runs.id",
+            "never replaced",
             "insert into runs select 2, id, tenant_id, job_id, revision, queue, params, mode, triggered_by, requested_at_ms, deadline_ms, retries, state, epoch, null, null, null, null, null, null, null, null, null, null, null, 0, null from runs",
         ),
         ("FOREIGN KEY", "update runs set job_id = 'missing'"),
@@ -84,16 +96,16 @@ async fn raw_sql_cannot_break_an_invariant() {
         ("FOREIGN KEY", "update runs set tenant_id = 'missing'"),
         ("FOREIGN KEY", "delete from job_revisions"),
         (
-            "events.event_id",
+            "never replaced",
             "insert into events (event_id, tenant_id, run_id, type, source, time, data) select event_id, tenant_id, 'r', type, source, time, data from events",
         ),
         (
-            "events.run_id",
-            "insert into events (event_id, tenant_id, run_id, type, source, time, data) select event_id + 9, tenant_id, run_id, 'run.finalised', source, time, data from events",
+            "never replaced",
+            "insert or replace into events (event_id, tenant_id, run_id, type, source, time, data) select event_id + 9, tenant_id, run_id, 'run.finalised', source, time, data from events",
         ),
         (
-            "events.run_id",
-            "insert into events (event_id, tenant_id, run_id, type, source, time, data) select event_id + 9, tenant_id, run_id, case position when 1 then 'run.finalised' else 'run.cancelled' end, source, time, data from events",
+            "never replaced",
+            "insert or replace into events (event_id, tenant_id, run_id, type, source, time, data) select event_id + 9, tenant_id, run_id, case position when 1 then 'run.finalised' else 'run.cancelled' end, source, time, data from events",
         ),
         ("next_node between", "update meta set next_node = 1023"),
         ("only_row = 1", "insert into meta values (2, 0, 0, 's')"),
@@ -130,10 +142,6 @@ async fn raw_sql_cannot_break_an_invariant() {
             "passes.instance",
             "insert into passes values ('leases', 'a', 1, 1, 1, 1, null); insert into passes values ('leases', 'a', 2, 1, 1, 1, null)",
         ),
-        (
-            "stays so",
-            "update runs set state = 'completed', verdict = 'MATCHED', finished_at_ms = 1; update runs set state = 'requested', verdict = null, finished_at_ms = null",
-        ),
         ("append-only", "update audit set actor = 'bob'"),
         ("append-only", "delete from audit where id = 1"),
         ("append-only", "update audit_chain set hash = zeroblob(32)"),
@@ -141,6 +149,21 @@ async fn raw_sql_cannot_break_an_invariant() {
         ("length(hash) = 32", "insert into audit_chain values (99, 99, x'00')"),
         ("append-only", "insert into audit_chain select 99, audit_id, hash from audit_chain limit 1"),
     ];
+    // What has ended.
+    let error = r#"'{"code":"CRASHED","message":"m"}'"#;
+    let failed = format!("update runs set state = 'failed', finished_at_ms = 1, error = {error}");
+    let changes = [
+        "state = 'completed', verdict = 'MATCHED', error = null",
+        "state = 'requested', finished_at_ms = null, error = null",
+        "state = 'timeout'",
+        "epoch = epoch + 1",
+        "finished_at_ms = 2",
+        r#"error = '{"code":"CRASHED","message":"n"}'"#,
+        r#"cancel = '{"by":"ann","at_ms":1}'"#,
+        r#"beside = '{"result":"MATCHED"}'; update runs set beside = '{"result":"UNMATCHED"}'"#,
+        r#"beside = '{"result":"MATCHED"}'; update runs set beside = null"#,
+    ];
+    let ended = changes.map(|change| ("stays so", format!("{failed}; update runs set {change}")));
     // Where a trigger refuses to change a row like that, only a new one gets as far as the CHECK.
     let insert = |columns: &str, values: &str| {
         let copied = "tenant_id, job_id, revision, queue, params, mode, triggered_by, requested_at_ms, deadline_ms, retries, state";
@@ -154,7 +177,7 @@ async fn raw_sql_cannot_break_an_invariant() {
     ];
     let table = table.into_iter().map(|(constraint, statement)| (constraint, statement.to_owned()));
     let mut refusals = Vec::new();
-    for (constraint, statement) in table.chain(inserted) {
+    for (constraint, statement) in table.chain(ended).chain(inserted) {
         let statement = statement.as_str();
         connection.execute_batch("begin").unwrap();
         let refusal = connection.execute_batch(statement).expect_err(statement).to_string();
@@ -201,8 +224,8 @@ fn promises(connection: &Connection) -> Vec<(String, Option<String>, String)> {
     let rows = unique.query_map([], |row| Ok((row.get(0)?, row.get::<_, String>(1)?))).unwrap();
     for row in rows {
         let (table, columns): (String, String) = row.unwrap();
-        // Triggers refuse a second link before the index can.
-        if table != "audit_chain" {
+        // Triggers refuse a second one before the index can.
+        if !["audit_chain", "events", "runs"].contains(&table.as_str()) {
             promises.push((table, None, format!("UNIQUE constraint failed: {columns}")));
         }
     }

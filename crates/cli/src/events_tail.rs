@@ -94,7 +94,7 @@ impl Reader<'_> {
 
     async fn page(&self, position: u64) -> Result<Vec<Event>, StoreError> {
         match self.run_id {
-            Some(run_id) => self.store.events_of(run_id, position, PAGE).await,
+            Some(run_id) => self.store.events_of(self.tenant_id, run_id, position, PAGE).await,
             None => self.store.read_from(position, Some(self.tenant_id), PAGE).await,
         }
     }

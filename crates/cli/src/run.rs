@@ -95,7 +95,7 @@ impl Asker<'_> {
         let record = Box::pin(self.see_through(&engine, station, run_id, &story)).await?;
         drop(live);
         let mut whole = Story::default();
-        live::catch_up(store, run_id, &mut 0, |event| whole.hear(event)).await?;
+        live::catch_up(store, tenant_id, run_id, &mut 0, |event| whole.hear(event)).await?;
         Ok((record, whole))
     }
 
@@ -109,7 +109,7 @@ impl Asker<'_> {
     ) -> Result<Record, Failure> {
         tokio::select! {
             ended = see_through(engine, station, self.tenant_id, run_id) => ended?.ok_or(Failure::Interrupted),
-            never = live::follow(&self.store, run_id, story) => match never {},
+            never = live::follow(&self.store, self.tenant_id, run_id, story) => match never {},
             () = self.leave_when_interrupted(run_id) => Err(Failure::Left { id: run_id }),
         }
     }

@@ -135,12 +135,13 @@ impl Sqlite {
 
     pub(crate) async fn events_of(
         &self,
+        tenant_id: TenantId,
         run_id: RunId,
         position: u64,
         limit: u32,
     ) -> Result<Vec<Event>, StoreError> {
         let read = move |connection: &_| {
-            let of = params![run_id.to_string(), position.cast_signed(), limit];
+            let of = params![run_id.to_string(), position.cast_signed(), limit, tenant_id.to_string()];
             rows::all(connection, sql::EVENTS_OF_RUN, of, rows::event)
         };
         self.readers.read("reading the events of a run", read).await

@@ -327,14 +327,15 @@ impl Store {
         ask!(self, backend => backend.read_from(position, tenant_id, limit).await)
     }
 
-    /// Events of one run after a position, in the order of the log.
+    /// What a tenant knows of one run: its events after a position, in the order of the log.
     pub async fn events_of(
         &self,
+        tenant_id: TenantId,
         run_id: RunId,
         position: u64,
         limit: u32,
     ) -> Result<Vec<Event>, StoreError> {
-        ask!(self, backend => backend.events_of(run_id, position, limit).await)
+        ask!(self, backend => backend.events_of(tenant_id, run_id, position, limit).await)
     }
 
     /// A run, if it is the tenant's.

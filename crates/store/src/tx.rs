@@ -110,6 +110,12 @@ pub(crate) trait Tx: Send {
     /// Deletes the reports of processes that have left none since a time.
     fn forget_passes(&mut self, before_ms: i64) -> impl Future<Output = Result<(), StoreError>> + Send;
 
+    /// Whose runs these are; those that do not exist are left out.
+    fn tenants_of(
+        &mut self,
+        runs: &[RunId],
+    ) -> impl Future<Output = Result<Vec<(RunId, TenantId)>, StoreError>> + Send;
+
     /// Appends events; those that are there already with the same content add nothing.
     fn append(&mut self, events: &[Event]) -> impl Future<Output = Result<(), StoreError>> + Send;
 

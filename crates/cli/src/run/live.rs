@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use trueup_events::{Event, RunId};
+use trueup_events::{Event, RunId, TenantId};
 use trueup_store::{Store, StoreError};
 
 use crate::progress::{Bars, push_line, short};
@@ -27,13 +27,18 @@ impl Live {
 }
 
 /// Hears what a run tells for as long as it is polled.
-pub(crate) async fn follow(store: &Store, run_id: RunId, story: &Mutex<Story>) -> Infallible {
+pub(crate) async fn follow(
+    store: &Store,
+    tenant_id: TenantId,
+    run_id: RunId,
+    story: &Mutex<Story>,
+) -> Infallible {
     let mut changes = store.changes();
     let mut position = 0;
     loop {
         // Before reading: what comes after is a change again.
         changes.mark_unchanged();
-        let heard = catch_up(store, run_id, &mut position, |event| read(story).hear(event)).await;
+        let heard = catch_up(store, tenant_id, run_id, &mut position, |event| read(story).hear(event)).await;
         if let Err(error) = heard {
             tracing::debug!(%error, "what the run tells is not shown for now");
         }
@@ -47,12 +52,13 @@ pub(crate) async fn follow(store: &Store, run_id: RunId, story: &Mutex<Story>) -
 /// Hears what a run has told after a position, and moves that on.
 pub(super) async fn catch_up(
     store: &Store,
+    tenant_id: TenantId,
     run_id: RunId,
     position: &mut u64,
     mut hear: impl FnMut(&Event),
 ) -> Result<(), StoreError> {
     loop {
-        let page = store.events_of(run_id, *position, PAGE).await?;
+        let page = store.events_of(tenant_id, run_id, *position, PAGE).await?;
         page.iter().for_each(&mut hear);
         match page.last().and_then(|event| event.position) {
             Some(last) => *position = last,

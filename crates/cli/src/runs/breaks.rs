@@ -27,7 +27,7 @@ pub(super) fn breaks(options: &Breaks) -> Result<ExitCode, Failure> {
     let (record, story) = place::visit(&options.places, async |store, tenant_id| {
         let record = find(store, tenant_id, &options.run).await?;
         let mut story = Story::default();
-        events(store, record.id()).await?.iter().for_each(|event| story.hear(event));
+        events(store, &record).await?.iter().for_each(|event| story.hear(event));
         Ok((record, story))
     })?;
     let stage = stage(&record, &story, options.stage.as_deref())?;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use serde_json::Value;
 use trueup_events::cloudevents::CloudEvent;
 use trueup_events::outcome::Outcome;
-use trueup_events::{Event, PREFIX, RunId};
+use trueup_events::{Event, Ids, PREFIX};
 use trueup_lifecycle::{Cancel, Ending, Finished, State};
 use trueup_store::{Record, Store, StoreError};
 
@@ -28,7 +28,7 @@ pub(super) fn show(options: &Show) -> Result<ExitCode, Failure> {
     let (record, job, events) = place::visit(&options.places, async |store, tenant_id| {
         let record = find(store, tenant_id, &options.run).await?;
         let job = JobNames::default().of(store, &record).await?;
-        let events = events(store, record.id()).await?;
+        let events = events(store, &record).await?;
         Ok((record, job, events))
     })?;
     if options.json {
@@ -41,11 +41,12 @@ pub(super) fn show(options: &Show) -> Result<ExitCode, Failure> {
 }
 
 /// All events of a run.
-pub(super) async fn events(store: &Store, run_id: RunId) -> Result<Vec<Event>, StoreError> {
+pub(super) async fn events(store: &Store, record: &Record) -> Result<Vec<Event>, StoreError> {
+    let Ids { tenant_id, run_id, .. } = record.run.ids;
     let mut events: Vec<Event> = Vec::new();
     loop {
         let position = events.last().and_then(|event| event.position).unwrap_or(0);
-        let page = store.events_of(run_id, position, PAGE).await?;
+        let page = store.events_of(tenant_id, run_id, position, PAGE).await?;
         if page.is_empty() {
             return Ok(events);
         }

@@ -235,7 +235,8 @@ impl Scene {
     async fn is_told_once(&self, record: &Record) {
         let status = record.run.state.status();
         let mut told: HashMap<EventType, usize> = HashMap::new();
-        for event in heard(async || self.store.events_of(record.id(), 0, 10_000).await).await {
+        for event in heard(async || self.store.events_of(self.tenant_id, record.id(), 0, 10_000).await).await
+        {
             *told.entry(event.name.event_type().unwrap()).or_default() += 1;
         }
         let count = |event_type| told.get(&event_type).copied().unwrap_or(0);

@@ -92,7 +92,7 @@ pub(crate) async fn what_the_caller_wrote_names_nobody(system: System) {
     let run_id = system.store.trigger(new).await.unwrap();
     system.reaches(run_id, Status::Completed).await;
     system.told(run_id).await;
-    let events = system.store.events_of(run_id, 0, 100).await.unwrap();
+    let events = system.store.events_of(system.tenant_id, run_id, 0, 100).await.unwrap();
     let stage = events.iter().find(|event| event.name.event_type() == Some(EventType::StageStarted)).unwrap();
     assert_eq!(stage.tenant_id, system.tenant_id);
     assert_eq!(stage.data["stage_name"], format!("of {}", system.tenant_id));

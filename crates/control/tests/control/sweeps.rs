@@ -126,7 +126,7 @@ pub(crate) async fn what_is_old_is_forgotten_and_what_lives_is_not(system: Syste
     while system.store.remembers(ended).await.unwrap() {
         changes.changed().await.unwrap();
     }
-    assert!(system.store.events_of(ended, 0, 10).await.unwrap().is_empty());
+    assert!(system.store.events_of(system.tenant_id, ended, 0, 10).await.unwrap().is_empty());
     assert!(system.store.remembers(live).await.unwrap());
     system.engine.becomes(|engine| engine.deleted().contains(&"r-1".to_owned())).await;
     stopping.finish(Duration::ZERO).await;

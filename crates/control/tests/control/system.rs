@@ -237,7 +237,7 @@ impl System {
     pub(crate) async fn told(&self, run_id: RunId) -> Vec<EventType> {
         let has_ended = self.run(run_id).await.run.state.status().is_terminal();
         let look = async || {
-            let events = self.store.events_of(run_id, 0, 1000).await.unwrap();
+            let events = self.store.events_of(self.tenant_id, run_id, 0, 1000).await.unwrap();
             events.iter().map(|event| event.name.event_type().unwrap()).collect()
         };
         // On PostgreSQL the log follows what was committed.

@@ -125,7 +125,8 @@ create table trueup.events (
 );
 
 create index events_of_a_run on trueup.events (run_id);
-create unique index one_end_is_told on trueup.events (run_id) where type in ('run.finalised', 'run.cancelled');
+-- Of runs of our own, whose ids are UUIDs; what others tell of theirs, which have numbers, is kept as it comes.
+create unique index one_end_is_told on trueup.events (run_id) where type in ('run.finalised', 'run.cancelled') and length(run_id) = 36;
 
 -- Events that have no position yet, in the order in which they were written.
 create table trueup.event_inbox (

@@ -125,7 +125,8 @@ create table events (
 ) strict;
 
 create index events_of_a_run on events (run_id, position);
-create unique index one_end_is_told on events (run_id) where type in ('run.finalised', 'run.cancelled');
+-- Of runs of our own, whose ids are UUIDs; what others tell of theirs, which have numbers, is kept as it comes.
+create unique index one_end_is_told on events (run_id) where type in ('run.finalised', 'run.cancelled') and length(run_id) = 36;
 
 create table audit (
     id integer primary key autoincrement,
@@ -158,8 +159,8 @@ create trigger events_are_never_changed before update on events begin select rai
 create trigger events_are_never_replaced before insert on events
 when exists (select 1 from events where event_id = new.event_id)
     or (new.position > 0 and exists (select 1 from events where position = new.position))
-    or ((new.type = 'run.finalised' or new.type = 'run.cancelled')
-        and exists (select 1 from events where run_id = new.run_id and type in ('run.finalised', 'run.cancelled')))
+    or ((new.type = 'run.finalised' or new.type = 'run.cancelled') and length(new.run_id) = 36
+        and exists (select 1 from events where run_id = new.run_id and type in ('run.finalised', 'run.cancelled') and length(run_id) = 36))
 begin select raise(abort, 'an event is never replaced'); end;
 
 create trigger runs_are_never_replaced before insert on runs

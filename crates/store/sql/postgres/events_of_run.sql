@@ -2,7 +2,7 @@
 with told as materialized (
     select event_id, tenant_id, run_id, type, source, time, data, causation_id, traceparent, extensions, details, stamped_here
     from trueup.events
-    where run_id = $1
+    where run_id = $1 and tenant_id = $4
 )
 select p.position, told.*
 from told

@@ -44,13 +44,15 @@ impl Postgres {
 
     pub(crate) async fn events_of(
         &self,
+        tenant_id: TenantId,
         run_id: RunId,
         position: u64,
         limit: u32,
     ) -> Result<Vec<Event>, StoreError> {
         self.number().await?;
         let (position, limit) = (at(position), i64::from(limit));
-        let found = self.read(|sql| &sql.events_of_run, &[&key(run_id), &position, &limit]).await?;
+        let of: [&(dyn ToSql + Sync); 4] = [&key(run_id), &position, &limit, &tenant_id.to_string()];
+        let found = self.read(|sql| &sql.events_of_run, &of).await?;
         found.iter().map(rows::event).collect()
     }
 

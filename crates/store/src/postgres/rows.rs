@@ -140,7 +140,7 @@ pub(crate) fn entry(row: &Row, after: usize) -> audit::Row {
     }
 }
 
-/// The id of a run, alone in its row.
+/// The id of a run, first in its row.
 pub(crate) fn run_id(row: &Row) -> Result<RunId, StoreError> {
     parsed("a run's id", row, 0)
 }

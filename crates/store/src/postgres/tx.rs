@@ -320,6 +320,13 @@ impl Tx for PgTx<'_> {
         self.query(&sql.forget_passes, &[&before_ms]).await.map(drop)
     }
 
+    async fn tenants_of(&mut self, runs: &[RunId]) -> Result<Vec<(RunId, TenantId)>, StoreError> {
+        let sql = &self.connection.sql;
+        let ids: Vec<String> = runs.iter().copied().map(key).collect();
+        let found = self.query(&sql.tenants_of_runs, &[&ids]).await?;
+        found.iter().map(|row| Ok((rows::run_id(row)?, rows::tenant_id(row, 1)?))).collect()
+    }
+
     async fn append(&mut self, events: &[Event]) -> Result<(), StoreError> {
         // One that comes twice at once has to say the same both times, and is written once.
         let mut given = HashMap::with_capacity(events.len());

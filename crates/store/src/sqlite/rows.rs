@@ -258,6 +258,11 @@ pub(crate) fn waiting_queue(row: &Row<'_>) -> Loaded<WaitingQueue> {
     })
 }
 
+/// Reads the id of a run, and of the tenant whose it is.
+pub(crate) fn tenant_of_run(row: &Row<'_>) -> Loaded<(RunId, TenantId)> {
+    Ok((parsed(row, 0)?, parsed(row, 1)?))
+}
+
 /// Reads the id of a tenant.
 pub(crate) fn tenant(row: &Row<'_>) -> Loaded<TenantId> {
     parsed(row, 0)

@@ -304,6 +304,15 @@ impl Tx for SqliteTx<'_> {
         })
     }
 
+    async fn tenants_of(&mut self, runs: &[RunId]) -> Result<Vec<(RunId, TenantId)>, StoreError> {
+        let load = |id: &RunId| {
+            self.ask(|connection| {
+                rows::first(connection, sql::TENANTS_OF_RUNS, [id.to_string()], rows::tenant_of_run)
+            })
+        };
+        runs.iter().filter_map(|id| load(id).transpose()).collect()
+    }
+
     async fn append(&mut self, events: &[Event]) -> Result<(), StoreError> {
         self.log(events)
     }

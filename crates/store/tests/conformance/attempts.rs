@@ -49,7 +49,7 @@ pub(crate) async fn what_a_worker_tells_is_in_the_log_and_prolongs_its_lease(ben
     assert_eq!(bench.store.tell(&lease, vec![progress(1), progress(2)]).await.unwrap(), None);
     bench.advance(bench.settings.lease_ms - 1);
     assert_eq!(bench.store.sweep_leases(10).await.unwrap(), [], "it was heard of");
-    let told = bench.store.events_of(lease.run_id(), 0, 100).await.unwrap();
+    let told = bench.store.events_of(bench.tenant_id, lease.run_id(), 0, 100).await.unwrap();
     assert_eq!(names(&told)[5..], ["run.rows_processed"; 2]);
     assert_eq!((told[5].data["row_count"].as_u64(), told[6].data["row_count"].as_u64()), (Some(1), Some(2)));
     bench.store.request_cancel(bench.tenant_id, lease.run_id(), "ann", Some("wrong day")).await.unwrap();

@@ -56,7 +56,7 @@ pub(crate) async fn a_run_lives_from_trigger_to_finalised(bench: Bench) {
             "execution.completed",
         ]
     );
-    assert_eq!(bench.store.events_of(run_id, 0, 100).await.unwrap(), events);
+    assert_eq!(bench.store.events_of(bench.tenant_id, run_id, 0, 100).await.unwrap(), events);
     assert!(events.iter().all(|event| event.data["run_id"] == json!(run_id) && event.run_id == run_id));
     assert_eq!(events[6].data["result"], "MATCHED");
     assert_eq!(events[6].causation_id, Some(events[5].event_id));

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use trueup_events::Event;
+use trueup_events::{Event, RunId};
 use trueup_store::{NewRun, StoreError};
 
-use crate::bench::Bench;
+use crate::bench::{Bench, names};
 
 pub(crate) async fn positions_are_gapless_and_in_order(bench: Bench) {
     let writers: Vec<_> = (0..8)
@@ -42,7 +42,7 @@ pub(crate) async fn a_repeated_event_adds_nothing(bench: Bench) {
     let other = Event { stamped_here: true, ..bench.foreign_event(bench.store.next_event_id()) };
     bench.store.append_events(vec![event.clone(), other.clone()]).await.unwrap();
     bench.log().await;
-    let mut stored = bench.store.events_of(event.run_id, 0, 10).await.unwrap();
+    let mut stored = bench.store.events_of(bench.tenant_id, event.run_id, 0, 10).await.unwrap();
     stored.truncate(2);
     let without_position: Vec<_> =
         stored.into_iter().map(|event| Event { position: None, ..event }).collect();
@@ -80,7 +80,49 @@ pub(crate) async fn a_batch_is_all_or_nothing(bench: Bench) {
     bench.store.append_events(batch).await.unwrap_err();
     bench.log().await;
     // The one before the batch, and the one that marks the end.
-    assert_eq!(bench.store.events_of(first.run_id, 0, 10).await.unwrap().len(), 2);
+    assert_eq!(bench.store.events_of(bench.tenant_id, first.run_id, 0, 10).await.unwrap().len(), 2);
+}
+
+pub async fn what_others_tell_of_an_end_is_kept(bench: Bench) {
+    let ends = ["run.finalised", "run.finalised", "run.cancelled", "execution.completed"];
+    let told =
+        |name: &&str| Event { name: (*name).into(), ..bench.foreign_event(bench.store.next_event_id()) };
+    let batch: Vec<Event> = ends.iter().map(told).collect();
+    bench.store.append_events(batch.clone()).await.unwrap();
+    bench.store.append_events(batch.clone()).await.unwrap();
+    let after = told(&"run.cancelled");
+    bench.store.append_events(vec![after.clone()]).await.unwrap();
+    let stored = bench.store.events_of(bench.tenant_id, after.run_id, 0, 100).await.unwrap();
+    assert_eq!(names(&stored), [&ends[..], &["run.cancelled"]].concat(), "once each, contradictions and all");
+}
+
+pub async fn nobody_tells_of_another_tenants_run_or_hears_of_it(bench: Bench) {
+    let run_id = bench.trigger("revenue").await;
+    let stranger = bench.store.tenant("globex").await.unwrap();
+    let event =
+        |tenant_id, run_id| Event { tenant_id, run_id, ..bench.foreign_event(bench.store.next_event_id()) };
+    let unknown = RunId::Uuid(uuid::Uuid::now_v7());
+    let batch = vec![event(bench.tenant_id, run_id), event(stranger, unknown), event(stranger, run_id)];
+    let refused = bench.store.append_events(batch).await.unwrap_err();
+    assert!(matches!(refused, StoreError::NoSuchRun(id) if id == run_id), "{refused}");
+    bench.store.append_events(vec![event(bench.tenant_id, run_id), event(stranger, unknown)]).await.unwrap();
+    // Two tenants may each observe an execution of the same number.
+    let number = RunId::Number(7);
+    bench.store.append_events(vec![event(bench.tenant_id, number), event(stranger, number)]).await.unwrap();
+    bench.log().await;
+    let table = [
+        (bench.tenant_id, run_id, 3),
+        (stranger, run_id, 0),
+        (bench.tenant_id, unknown, 0),
+        (stranger, unknown, 1),
+        (bench.tenant_id, number, 1),
+        (stranger, number, 1),
+    ];
+    for (tenant_id, run_id, count) in table {
+        let heard = bench.store.events_of(tenant_id, run_id, 0, 100).await.unwrap();
+        assert_eq!(heard.len(), count, "{tenant_id} of {run_id}");
+        assert!(heard.iter().all(|event| event.tenant_id == tenant_id), "{heard:?}");
+    }
 }
 
 pub(crate) async fn a_reader_is_woken(bench: Bench) {

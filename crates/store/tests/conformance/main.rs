@@ -75,6 +75,8 @@ conformance! {
     log::a_repeated_event_adds_nothing,
     log::only_a_change_tells_of_a_change,
     log::a_batch_is_all_or_nothing,
+    log::what_others_tell_of_an_end_is_kept,
+    log::nobody_tells_of_another_tenants_run_or_hears_of_it,
     log::a_reader_is_woken,
     audit::every_change_is_in_the_audit_log,
     audit::the_audit_log_can_be_read,

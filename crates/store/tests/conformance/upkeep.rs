@@ -31,7 +31,7 @@ pub(crate) async fn only_what_has_ended_is_forgotten(bench: Bench) {
     }
     let kept: Vec<_> = before.iter().filter(|event| event.run_id != ended).cloned().collect();
     assert_eq!(bench.log().await, kept, "its events went with it, and the others kept their positions");
-    assert_eq!(bench.store.events_of(ended, 0, 100).await.unwrap(), []);
+    assert_eq!(bench.store.events_of(bench.tenant_id, ended, 0, 100).await.unwrap(), []);
     assert_eq!(bench.store.audit(0, None, 100).await.unwrap(), audited, "what was done stays known");
     assert_eq!(bench.store.verify_audit(None).await.unwrap().fault, None);
 
@@ -41,7 +41,7 @@ pub(crate) async fn only_what_has_ended_is_forgotten(bench: Bench) {
     bench.store.forget(vec![requested]).await.unwrap();
     let next = bench.trigger("revenue").await;
     bench.log().await;
-    let next = &bench.store.events_of(next, 0, 1).await.unwrap()[0];
+    let next = &bench.store.events_of(bench.tenant_id, next, 0, 1).await.unwrap()[0];
     assert!(next.position > last, "{:?} after {last:?}", next.position);
 }
 

@@ -25,7 +25,7 @@ async fn a_life_is_told_in_order() {
     assert!(names.contains(&"run.finalised"), "{names:?}");
     let positions: Vec<u64> = log.iter().map(|event| event.position.unwrap()).collect();
     assert_eq!(positions, (1..=log.len() as u64).collect::<Vec<_>>());
-    assert_eq!(store.events_of(run_id, 0, 100).await.unwrap(), log);
+    assert_eq!(store.events_of(tenant_id, run_id, 0, 100).await.unwrap(), log);
 
     let audited = store.verify_audit(None).await.unwrap();
     assert_eq!((audited.unlinked, audited.fault), (0, None));

@@ -47,9 +47,9 @@ async fn a_run_starts_with_the_callers_transaction() {
     let mut told = Vec::new();
     while told.len() < 2 {
         changes.changed().await.unwrap();
-        told = store.events_of(run_id, 0, 9).await.unwrap();
+        told = store.events_of(tenant_id, run_id, 0, 9).await.unwrap();
     }
-    let expected = store.events_of(other, 0, 9).await.unwrap();
+    let expected = store.events_of(tenant_id, other, 0, 9).await.unwrap();
     for (by_sql, by_server) in told.iter().zip(&expected) {
         assert_eq!((&by_sql.name, &by_sql.source), (&by_server.name, &by_server.source));
         let data = by_server.data.to_string().replace(&other.to_string(), &run_id.to_string());

@@ -27,7 +27,7 @@ async fn a_run_lives_and_is_remembered() {
     let events = store.read_from(0, Some(tenant_id), 100).await.unwrap();
     let positions: Vec<_> = events.iter().map(|event| event.position.unwrap()).collect();
     assert_eq!(positions, (1..=events.len() as u64).collect::<Vec<_>>());
-    assert_eq!(store.events_of(run_id, 0, 100).await.unwrap(), events);
+    assert_eq!(store.events_of(tenant_id, run_id, 0, 100).await.unwrap(), events);
     assert_eq!(store.read_from(0, None, 100).await.unwrap(), events);
     let filter =
         RunFilter { tenant_id, statuses: vec![Status::Completed], job_id: None, before: None, limit: 9 };

@@ -48,11 +48,11 @@ async fn an_insert_asks_for_a_run_as_trigger_does() {
         };
         events.into_iter().map(said).collect()
     };
-    let events = store.events_of(by_sql.id(), 0, 9).await.unwrap();
+    let events = store.events_of(tenant_id, by_sql.id(), 0, 9).await.unwrap();
     assert_eq!(events[0].event_id.get() >> 12 & 1023, 1023);
     assert_eq!(events[0].event_id.unix_ms(), by_sql.requested_at_ms.cast_unsigned());
     assert_eq!(events[0].time.unix_us(), by_sql.requested_at_ms * 1000);
-    let by_verb = store.events_of(triggered, 0, 9).await.unwrap();
+    let by_verb = store.events_of(tenant_id, triggered, 0, 9).await.unwrap();
     assert_eq!(told(events, by_sql.id()), told(by_verb, triggered));
 
     // Its audit entry is linked by whoever commits next.
@@ -101,8 +101,13 @@ async fn its_events_name_the_source_of_the_server() {
     open(&folder, Role::Command).await.close().await.unwrap();
     connect(&folder).execute_batch("insert into start_run (job) values ('nightly')").unwrap();
     let run_id = store.runs(&all(tenant_id)).await.unwrap()[0].id();
-    let sources: Vec<_> =
-        store.events_of(run_id, 0, 9).await.unwrap().into_iter().map(|event| event.source).collect();
+    let sources: Vec<_> = store
+        .events_of(tenant_id, run_id, 0, 9)
+        .await
+        .unwrap()
+        .into_iter()
+        .map(|event| event.source)
+        .collect();
     assert_eq!(sources, ["/acme/core"; 2]);
 }
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::id::{RunId, TenantId};
+use crate::mask::mask_texts;
 use crate::payload::{Ids, Payload};
 use crate::snowflake::EventId;
 use crate::time::Time;
@@ -128,9 +129,11 @@ pub enum ResultKind {
 }
 
 impl Event {
-    /// Says something of our own about a run, from the default source of its type.
+    /// Says something of our own about a run, from the default source of its type, with its secrets masked.
     pub fn new(event_id: EventId, time: Time, ids: &Ids, payload: &Payload, sources: &Sources) -> Self {
         let event_type = payload.event_type();
+        let mut data = payload.data(ids);
+        mask_texts(&mut data);
         Self {
             event_id,
             position: None,
@@ -140,7 +143,7 @@ impl Event {
             source: sources.of(event_type.origin()).to_owned(),
             time,
             stamped_here: false,
-            data: payload.data(ids),
+            data,
             causation_id: None,
             traceparent: None,
             extensions: BTreeMap::new(),
@@ -167,19 +170,34 @@ impl Event {
 #[cfg(test)]
 mod tests {
     use crate::outcome::Verdict;
-    use crate::payload::Completed;
+    use crate::payload::{CancelRequested, Completed};
 
     use super::*;
 
-    fn event() -> Event {
-        let ids = Ids {
+    fn ids() -> Ids {
+        Ids {
             run_id: "3f0c1f5e-7d0b-4a55-9a6f-1f6f1a2b3c4d".parse().unwrap(),
             job_id: "9b7e4c1a-2f44-4b1d-8c07-5a1b2c3d4e5f".parse().unwrap(),
             tenant_id: "0a1b2c3d-4e5f-4607-8899-aabbccddeeff".parse().unwrap(),
-        };
-        let payload = Completed { workflow_name: ids.run_id.workflow_name(), result: Verdict::Matched };
-        let id = EventId::new(7).unwrap();
-        Event::new(id, "2026-07-01T12:00:00Z".parse().unwrap(), &ids, &payload.into(), &Sources::default())
+        }
+    }
+
+    fn told(payload: &Payload) -> Event {
+        let (id, time) = (EventId::new(7).unwrap(), "2026-07-01T12:00:00Z".parse().unwrap());
+        Event::new(id, time, &ids(), payload, &Sources::default())
+    }
+
+    fn event() -> Event {
+        let workflow_name = ids().run_id.workflow_name();
+        told(&Completed { workflow_name, result: Verdict::Matched }.into())
+    }
+
+    #[test]
+    fn an_event_of_ours_has_no_secret() {
+        let reason = "ran with password=hunter2 by postgres://ann:hunter2@db, Bearer hunter2".to_owned();
+        let event = told(&CancelRequested { cancelled_by: "ann".to_owned(), reason }.into());
+        let masked = "ran with password=*** by postgres://ann:***@db, Bearer ***";
+        assert_eq!((&event.data["reason"], &event.data["cancelled_by"]), (&masked.into(), &"ann".into()));
     }
 
     #[test]

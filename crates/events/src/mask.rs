@@ -33,7 +33,7 @@ const ABOUT: [&str; 16] = [
     "type", "uri", "url", "used",
 ];
 
-/// Replaces the values of keys that are named like secrets, and bearer tokens and PEM blocks in any text.
+/// Replaces the values of keys that are named like secrets, and what is one in any text.
 pub fn mask(value: &mut Value) {
     match value {
         Value::String(text) => {
@@ -55,6 +55,15 @@ pub(crate) fn mask_members<'a>(members: impl IntoIterator<Item = (&'a String, &'
         } else if !value.is_null() {
             *value = MASK.into();
         }
+    }
+}
+
+/// Replaces what is a secret in any text of a payload of our own, whose keys are our words or the names of sources.
+pub(crate) fn mask_texts(value: &mut Value) {
+    match value {
+        Value::Object(members) => members.values_mut().for_each(mask_texts),
+        Value::Array(items) => items.iter_mut().for_each(mask_texts),
+        other => mask(other),
     }
 }
 
@@ -87,16 +96,27 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// The text without bearer tokens and PEM blocks; none if it has neither.
+/// Finds what a mark, which is at a place in a text, says is a secret.
+type Find = fn(&str, usize) -> Range<usize>;
+
+/// The text without PEM blocks, bearer tokens, passwords in URLs and what is set by `password=`; none if it has no secret.
 fn mask_text(text: &str) -> Option<String> {
-    let without_pem = mask_spans(text, PEM_BEGIN, pem_block);
-    let without_bearer = mask_spans(without_pem.as_deref().unwrap_or(text), BEARER, bearer_token);
-    without_bearer.or(without_pem)
+    // Most texts are names and ids, and have nothing that a secret could stand behind.
+    let may_hide = |byte: u8| byte.is_ascii_whitespace() || matches!(byte, b'=' | b'@') || !byte.is_ascii();
+    if !text.bytes().any(may_hide) {
+        return None;
+    }
+    let secrets: [(&str, Find); 4] =
+        [(PEM_BEGIN, pem_block), (BEARER, bearer_token), (URL, url_password), ("=", assigned)];
+    secrets.into_iter().fold(None, |masked, (mark, span)| {
+        mask_spans(masked.as_deref().unwrap_or(text), mark, span).or(masked)
+    })
 }
 
 const PEM_BEGIN: &str = "-----begin ";
 const PEM_END: &str = "-----end ";
 const BEARER: &str = "bearer";
+const URL: &str = "://";
 
 /// The block that begins here; one that is cut off goes on to the end of the text.
 fn pem_block(text: &str, at: usize) -> Range<usize> {
@@ -116,8 +136,33 @@ fn bearer_token(text: &str, at: usize) -> Range<usize> {
     if is_word && start > end { start..start + length } else { end..end }
 }
 
+/// The password before the host of the URL whose scheme ends here; nothing where there is none.
+fn url_password(text: &str, at: usize) -> Range<usize> {
+    let start = at + URL.len();
+    let is_end = |c: char| c.is_whitespace() || "/?#\"'<>".contains(c);
+    let authority = text[start..].split(is_end).next().unwrap_or_default();
+    let password = authority.rsplit_once('@').and_then(|(user, _)| user.split_once(':')).map(|(_, it)| it);
+    password.map_or(start..start, |password| {
+        let begin = start + authority.find(':').map_or(0, |colon| colon + 1);
+        begin..begin + password.len()
+    })
+}
+
+/// What the `=` gives to a word that names a secret; nothing behind another word.
+fn assigned(text: &str, at: usize) -> Range<usize> {
+    let is_word = |c: char| c.is_alphanumeric() || "_-".contains(c);
+    let name = text[..at].trim_end().rsplit(|c| !is_word(c)).next().unwrap_or_default();
+    let value = text[at + 1..].trim_start();
+    let start = text.len() - value.len();
+    let end = match value.chars().next() {
+        Some(quote @ ('"' | '\'')) => value[1..].find(quote).map_or(value.len(), |end| end + 2),
+        _ => value.find(|c: char| c.is_whitespace() || ";,&)\"'".contains(c)).unwrap_or(value.len()),
+    };
+    if names_a_secret(name) { start..start + end } else { at + 1..at + 1 }
+}
+
 /// Masks at each mark the span that is found there.
-fn mask_spans(text: &str, mark: &str, span: fn(&str, usize) -> Range<usize>) -> Option<String> {
+fn mask_spans(text: &str, mark: &str, span: Find) -> Option<String> {
     let mut masked = String::new();
     let mut rest = text;
     while let Some(at) = find_ignoring_case(rest, mark) {
@@ -187,6 +232,28 @@ mod tests {
         }
         for key in open {
             assert!(!names_a_secret(key), "{key}");
+        }
+    }
+
+    #[test]
+    fn texts_keep_all_but_their_secrets() {
+        let table = [
+            ("postgres://ann:hunter2@db/shop refused it", "postgres://ann:***@db/shop refused it"),
+            ("mysql://ann:a:b@c@db?x=1, https://db:5432/a@b", "mysql://ann:***@db?x=1, https://db:5432/a@b"),
+            ("postgres://ann@db", "postgres://ann@db"),
+            ("the password=hunter2, so stop it", "the password=***, so stop it"),
+            ("UID=ann;PWD=hun\u{df}er2;x=1", "UID=ann;PWD=***;x=1"),
+            ("db_password = 'hunter 2' a=b", "db_password = *** a=b"),
+            ("?access_token=abc&token_count=7", "?access_token=***&token_count=7"),
+            ("password=", "password="),
+            ("password=\"open", "password=***"),
+            ("unexpected token: ',' in a == b", "unexpected token: ',' in a == b"),
+            ("\u{e9}=\u{e9}", "\u{e9}=\u{e9}"),
+        ];
+        for (text, expected) in table {
+            let masked = mask_text(text).unwrap_or_else(|| text.to_owned());
+            assert_eq!(masked, expected, "{text}");
+            assert_eq!(mask_text(&masked), None, "{masked}");
         }
     }
 

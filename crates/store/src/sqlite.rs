@@ -56,8 +56,7 @@ impl Sqlite {
     }
 
     fn open_now(path: &Path, role: Role, options: Options) -> Result<Self, StoreError> {
-        // By whatever names a file is opened, its lock has one; a file that is not there yet has only this one.
-        let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let path = &inspect::real(path);
         let depth = if role == Role::Server { Depth::Pages } else { Depth::Schema };
         // First, so that a file that is refused gets no lock beside it.
         let found = inspect::inspect(path, depth)?;

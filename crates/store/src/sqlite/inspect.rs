@@ -39,6 +39,23 @@ pub(crate) enum Depth {
     Pages,
 }
 
+/// How many links may lead to a file, as on Linux.
+const LINKS_MAX: usize = 40;
+
+/// The one name of a file, by whatever names it is opened: what is beside it, its lock above all, is found by that. A link may lead to a file that is not
+/// there yet, which SQLite would make.
+pub(crate) fn real(path: &Path) -> PathBuf {
+    if let Ok(real) = path.canonicalize() {
+        return real;
+    }
+    let mut named = path.to_owned();
+    for _ in 0..LINKS_MAX {
+        let Ok(target) = fs::read_link(&named) else { return named };
+        named = named.parent().unwrap_or(Path::new("")).join(target);
+    }
+    path.to_owned()
+}
+
 /// Says what is at a path, without changing it; what is no store of ours, or is damaged, is refused.
 pub(crate) fn inspect(path: &Path, depth: Depth) -> Result<Found, StoreError> {
     let metadata = match fs::metadata(path) {

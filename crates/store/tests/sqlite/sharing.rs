@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 use tokio::time::timeout;
-use trueup_store::{Clock, Options, Role, Store, StoreError};
+use trueup_store::{Clock, Options, Place, Role, Store, StoreError};
 
 use crate::place::{all, folder, open, open_with_job, place, wish};
 
@@ -19,6 +19,31 @@ async fn a_second_server_is_told_who_is_there() {
     assert!(holder.contains(&format!("process {}", std::process::id())), "{holder}");
     first.close().await.unwrap();
     open(&folder, Role::Server).await.close().await.unwrap();
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_file_has_one_server_by_whatever_link_it_was_made() {
+    use std::os::unix::fs::symlink;
+    let folder = folder();
+    let path = |name: &str| folder.path().join(name);
+    std::fs::create_dir(path("data")).unwrap();
+    // Neither leads to a file before the first server makes it.
+    symlink("second.db", path("first.db")).unwrap();
+    symlink("data/store.db", path("second.db")).unwrap();
+    let open =
+        async |name: &str| Store::open(&Place::Sqlite(path(name)), Role::Server, Options::default()).await;
+    let server = open("first.db").await.unwrap();
+    for name in ["first.db", "second.db", "data/store.db"] {
+        let refused = open(name).await.unwrap_err();
+        assert!(matches!(refused, StoreError::Held { .. }), "{name}: {refused:?}");
+    }
+    server.close().await.unwrap();
+    open("data/store.db").await.unwrap().close().await.unwrap();
+
+    symlink("loop.db", path("loop.db")).unwrap();
+    let refused = open("loop.db").await.unwrap_err();
+    assert!(matches!(refused, StoreError::NoPlace { .. }), "{refused:?}");
 }
 
 #[tokio::test]

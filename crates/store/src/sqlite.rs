@@ -63,6 +63,7 @@ impl Sqlite {
         if role == Role::Reader {
             return Self::open_to_read(path, found, options);
         }
+        inspect::refuse_read_only(path)?;
         let lock = if role == Role::Server { Some(Lock::take(path)?) } else { None };
         let source = (role == Role::Server).then_some(options.sources.core.as_str());
         let (connection, node) = open::open(path, found, depth, source)?;
@@ -77,8 +78,7 @@ impl Sqlite {
             let problem = format!("{} is missing or empty", path.display());
             return Err(StoreError::NoStore { problem });
         }
-        let readers = Readers::alone(path.to_owned());
-        readers.check(migrate::refuse_other)?;
+        let readers = Readers::alone(path.to_owned())?;
         let context = Arc::new(Context::new(options, 0));
         Ok(Self { context, changes: watch::Sender::new(0), readers, writer: None, lock: None })
     }

@@ -72,6 +72,24 @@ fn what_was_changed_or_removed_is_named() {
 }
 
 #[test]
+fn a_store_that_nobody_may_write_is_checked() {
+    let place = Place::new(&[]);
+    let path = place.path().join("store.db");
+    morning(&StorePlace::Sqlite(path.clone()));
+    let set_read_only = |read_only: bool| {
+        for path in [path.as_path(), place.path()] {
+            let mut permissions = std::fs::metadata(path).unwrap().permissions();
+            permissions.set_readonly(read_only);
+            std::fs::set_permissions(path, permissions).unwrap();
+        }
+    };
+    set_read_only(true);
+    let verified = shown(place.trueup(&["audit", "verify", "--store", "sqlite:store.db"]).output().unwrap());
+    set_read_only(false);
+    assert!(verified.starts_with("exit 0\nwhole: 4 entries"), "{verified}");
+}
+
+#[test]
 fn entries_that_were_cut_off_are_missed_by_who_kept_the_head() {
     let place = Place::new(&[]);
     let path = place.path().join("store.db");

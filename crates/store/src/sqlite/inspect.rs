@@ -72,8 +72,6 @@ pub(crate) fn inspect(path: &Path, depth: Depth) -> Result<Found, StoreError> {
     if metadata.len() > 0 {
         Header::read(path)?.refuse_foreign()?;
     }
-    refuse_read_only(path, &metadata)?;
-    inspect_folder(path)?;
     if metadata.len() == 0 { Ok(Found::Nothing) } else { inspect_pages(path, &metadata, depth) }
 }
 
@@ -111,9 +109,14 @@ pub(crate) fn check(connection: &Connection, depth: Depth, len: u64) -> Result<(
     if problem == "ok" { Ok(()) } else { Err(StoreError::Damaged { problem }) }
 }
 
-/// Opens a file that nobody writes, in a way that leaves no trace beside it.
 fn unlocked(path: &Path) -> Result<Connection, StoreError> {
-    let path = fs::canonicalize(path).map_err(|error| no_place(path, &error))?;
+    open_unlocked(path).map_err(|error| kind(&error, "checking the store"))
+}
+
+/// Opens a file that nobody writes, in a way that leaves no trace beside it.
+pub(crate) fn open_unlocked(path: &Path) -> rusqlite::Result<Connection> {
+    // SQLite takes a relative path in a URI, too.
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let mut uri = String::from("file:");
     for c in path.to_string_lossy().chars() {
         match c {
@@ -126,7 +129,7 @@ fn unlocked(path: &Path) -> Result<Connection, StoreError> {
     uri.push_str("?immutable=1");
     let flags =
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    Connection::open_with_flags(uri, flags).map_err(|error| kind(&error, "checking the store"))
+    Connection::open_with_flags(uri, flags)
 }
 
 /// The first bytes of a file that claims to be an SQLite database.
@@ -180,23 +183,31 @@ impl Header {
 }
 
 fn inspect_folder(path: &Path) -> Result<(), StoreError> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
+    let folder = folder(path);
     let metadata = fs::metadata(folder).map_err(|error| no_place(folder, &error))?;
     if !metadata.is_dir() {
         return Err(StoreError::NoPlace { problem: format!("{} is no folder", folder.display()) });
     }
-    refuse_read_only(folder, &metadata)
+    Ok(())
 }
 
-/// Respects that nobody may write, even where the system would let a mighty user do so.
-fn refuse_read_only(path: &Path, metadata: &Metadata) -> Result<(), StoreError> {
-    if metadata.permissions().readonly() {
-        return Err(StoreError::ReadOnly { problem: format!("nobody may write {}", path.display()) });
+fn folder(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Respects that nobody may write a file or its folder, even where the system would let a mighty user do so.
+pub(crate) fn refuse_read_only(path: &Path) -> Result<(), StoreError> {
+    let is_read_only =
+        |path: &&Path| fs::metadata(path).is_ok_and(|metadata| metadata.permissions().readonly());
+    match [path, folder(path)].into_iter().find(is_read_only) {
+        Some(path) => Err(StoreError::ReadOnly { problem: format!("nobody may write {}", path.display()) }),
+        None => Ok(()),
     }
-    Ok(())
+}
+
+/// Whether there is a log of writes beside a file, though it may be empty.
+pub(crate) fn is_open(path: &Path) -> bool {
+    beside(path, "-wal").exists()
 }
 
 /// Whether there are writes beside the file that are not in it yet.

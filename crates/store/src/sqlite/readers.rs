@@ -7,6 +7,8 @@ use rusqlite::{Connection, OpenFlags};
 use tokio::sync::Semaphore;
 
 use super::error::kind;
+use super::inspect;
+use super::migrate;
 use super::rows::Loaded;
 use crate::error::StoreError;
 
@@ -19,26 +21,48 @@ pub(crate) struct Readers {
     path: Arc<PathBuf>,
     idle: Arc<Mutex<Vec<Connection>>>,
     places: Arc<Semaphore>,
-    /// Whether there is no writer of this process that tidies up the log of writes at the end.
-    is_alone: bool,
+    access: Access,
+}
+
+/// What readers may do to a file that they do not change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Access {
+    /// Read it: somebody else makes and removes the files beside it that SQLite needs for that, a writer of this process or of another.
+    Beside,
+    /// Make and remove those files.
+    Alone,
+    /// Read it as it is, since nobody writes it.
+    Still,
 }
 
 impl Readers {
     pub(crate) fn beside_a_writer(path: PathBuf) -> Self {
         let places = Arc::new(Semaphore::new(READERS_MAX));
-        Self { path: Arc::new(path), idle: Arc::default(), places, is_alone: false }
+        Self { path: Arc::new(path), idle: Arc::default(), places, access: Access::Beside }
     }
 
-    pub(crate) fn alone(path: PathBuf) -> Self {
-        Self { is_alone: true, ..Self::beside_a_writer(path) }
+    /// Reads a store of this version's without a writer, where nothing may be written as well.
+    pub(crate) fn alone(path: PathBuf) -> Result<Self, StoreError> {
+        let may_write = inspect::refuse_read_only(&path).is_ok();
+        let unwritten = if inspect::is_open(&path) { Access::Beside } else { Access::Still };
+        let readers = Self::beside_a_writer(path);
+        let reading = |access| {
+            let readers = Self { access, ..readers.clone() };
+            readers.check().map(|()| readers)
+        };
+        if !may_write {
+            return reading(unwritten);
+        }
+        reading(Access::Alone).or_else(|error| match error {
+            // The system lets others write there, but not this user, or nobody on this disk.
+            StoreError::NoPlace { .. } | StoreError::ReadOnly { .. } => reading(unwritten),
+            other => Err(other),
+        })
     }
 
-    /// Asks something of the file before anything is read from it.
-    pub(crate) fn check(
-        &self,
-        ask: impl FnOnce(&Connection) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
-        ask(&self.connection().map_err(|error| kind(&error, "opening the store"))?)
+    fn check(&self) -> Result<(), StoreError> {
+        let connection = self.connection().map_err(|error| kind(&error, "opening the store"))?;
+        migrate::refuse_other(&connection)
     }
 
     /// Reads on a thread that may block, and sees all of it as of one moment.
@@ -65,14 +89,14 @@ impl Readers {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         idle.map_or_else(
             || {
-                // Whoever is alone has to be able to remove the files beside the store that SQLite makes for readers, too.
-                let access = if self.is_alone {
-                    OpenFlags::SQLITE_OPEN_READ_WRITE
-                } else {
-                    OpenFlags::SQLITE_OPEN_READ_ONLY
+                let open = |access| {
+                    Connection::open_with_flags(&*self.path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)
                 };
-                let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-                let mut connection = Connection::open_with_flags(&*self.path, flags)?;
+                let mut connection = match self.access {
+                    Access::Beside => open(OpenFlags::SQLITE_OPEN_READ_ONLY)?,
+                    Access::Alone => open(OpenFlags::SQLITE_OPEN_READ_WRITE)?,
+                    Access::Still => inspect::open_unlocked(&self.path)?,
+                };
                 super::open::tune(&mut connection)?;
                 connection.pragma_update(None, "query_only", true)?;
                 Ok(connection)

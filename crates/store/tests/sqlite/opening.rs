@@ -211,7 +211,45 @@ async fn who_only_reads_makes_and_changes_nothing() {
     reader.close().await.unwrap();
     assert!(contents(folder.path()) == before, "no byte is another");
 
+    // One of them may not be written, or both.
+    for read_only in [vec![path.as_path()], vec![folder.path()], vec![path.as_path(), folder.path()]] {
+        read_only.iter().for_each(|path| set_read_only(path, true));
+        let reader = open(&folder, Role::Reader).await;
+        assert_eq!(reader.verify_audit(Some(head)).await.unwrap().fault, None, "{read_only:?}");
+        reader.close().await.unwrap();
+        assert!(contents(folder.path()) == before, "{read_only:?}: no byte is another");
+        read_only.iter().for_each(|path| set_read_only(path, false));
+    }
+
     Connection::open(&path).unwrap().pragma_update(None, "user_version", 2).unwrap();
     let refused = refusal(&path, Role::Reader).await;
     assert!(matches!(refused, StoreError::Older { found: 2, .. }), "{refused:?}");
+}
+
+#[tokio::test]
+async fn what_was_not_closed_can_be_read_where_nothing_may_be_written() {
+    let folder = folder();
+    let (store, tenant_id) = open_with_job(&folder).await;
+    store.trigger(wish(tenant_id)).await.unwrap();
+    let copy = tempfile::tempdir().unwrap();
+    for (name, bytes) in contents(folder.path()) {
+        fs::write(copy.path().join(name), bytes).unwrap();
+    }
+    let path = copy.path().join("store.db");
+    for path in [&path, copy.path()] {
+        set_read_only(path, true);
+    }
+    // The shared memory is SQLite's to make anew.
+    let lasting = || {
+        let mut contents = contents(copy.path());
+        contents.retain(|(name, _)| name != "store.db-shm");
+        contents
+    };
+    let before = lasting();
+    let reader = open(&copy, Role::Reader).await;
+    let audited = reader.verify_audit(None).await.unwrap();
+    assert_eq!((audited.entries, audited.unlinked, audited.fault), (2, 0, None));
+    reader.close().await.unwrap();
+    assert!(lasting() == before, "no byte is another");
+    set_read_only(copy.path(), false);
 }

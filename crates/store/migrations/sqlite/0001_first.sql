@@ -138,6 +138,14 @@ create table audit (
     detail text not null check (json_valid(detail))
 ) strict;
 
+-- Entries whose ids a SQL user has chosen below those that were there: who links looks only behind those that are linked. PostgreSQL has all that wait in
+-- an inbox.
+create table audit_late (
+    audit_id integer primary key
+) strict;
+create trigger audit_notes_what_is_late after insert on audit when new.id < (select max(id) from audit)
+begin insert into audit_late (audit_id) values (new.id); end;
+
 -- Links each entry to the one before it. Apart from the entry, which SQL users write too and which they cannot hash.
 create table audit_chain (
     number integer primary key check (number > 0),

@@ -15,6 +15,7 @@ statements! {
     AUDIT_CHAIN = "audit_chain",
     AUDIT_FROM = "audit_from",
     AUDIT_HEAD = "audit_head",
+    AUDIT_LATE = "audit_late",
     CHECKED = "checked",
     EVENT = "event",
     EVENTS_OF_RUN = "events_of_run",
@@ -29,6 +30,7 @@ statements! {
     FIND_WAITING = "find_waiting",
     FORGET_EVENTS = "forget_events",
     FORGET_PASSES = "forget_passes",
+    FORGET_LATE = "forget_late",
     FORGET_RUN = "forget_run",
     INSERT_AUDIT = "insert_audit",
     INSERT_EVENT = "insert_event",
@@ -127,6 +129,7 @@ mod tests {
             ("read_from", "USING INTEGER PRIMARY KEY"),
             ("read_from_of_tenant", "USING INDEX events_of_a_tenant"),
             ("audit_after", "USING INTEGER PRIMARY KEY"),
+            ("audit_late", "audit_chain USING COVERING INDEX sqlite_autoindex_audit_chain_1 (audit_id=?)"),
             ("audit_from", "audit_chain USING INTEGER PRIMARY KEY"),
         ];
         let connection = migrated();

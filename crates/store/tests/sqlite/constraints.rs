@@ -212,7 +212,7 @@ fn promises(connection: &Connection) -> Vec<(String, Option<String>, String)> {
         let (kind, table, sql): (String, String, String) = row.unwrap();
         if kind == "table" {
             promises.extend(checks(&sql).into_iter().map(|check| (table.clone(), None, check)));
-        } else if !sql.contains("instead of insert on start_run") {
+        } else if sql.contains("raise(abort") && !sql.contains("instead of") {
             let verb = sql.split(" before ").nth(1).unwrap().split(' ').next().unwrap();
             let words = sql.split("raise(abort, '").nth(1).unwrap().split('\'').next().unwrap();
             promises.push((table, Some(verb.to_owned()), words.to_owned()));
@@ -280,6 +280,38 @@ async fn a_changed_or_missing_entry_is_found() {
         let found = store.verify_audit(None).await.unwrap().fault.map(|fault| fault.to_string());
         assert_eq!(found.as_deref(), fault, "{tampering}");
     }
+}
+
+#[tokio::test]
+async fn an_entry_is_linked_whatever_its_id_is() {
+    let folder = folder();
+    let (store, tenant_id) = open_with_job(&folder).await;
+    store.trigger(wish(tenant_id)).await.unwrap();
+    let connection = Connection::open(folder.path().join("store.db")).unwrap();
+    let insert = |ids: &str| {
+        let entry = "'t', 'bob', 'x', 's', '{}'";
+        let insert = format!(
+            "insert into audit (id, at_ms, tenant_id, actor, action, subject, detail) select value, 1, {entry} from json_each('[{ids}]')"
+        );
+        connection.execute_batch(&insert).unwrap();
+    };
+    // Before all there are, between them, and behind them in either order.
+    insert("-3");
+    store.trigger(wish(tenant_id)).await.unwrap();
+    insert("20, 12, 0, 11, 30");
+    store.trigger(wish(tenant_id)).await.unwrap();
+    insert("15");
+    store.trigger(wish(tenant_id)).await.unwrap();
+    let audited = store.verify_audit(None).await.unwrap();
+    assert_eq!((audited.entries, audited.unlinked, audited.fault), (12, 0, None));
+    let order: String = connection
+        .query_row(
+            "select group_concat(audit_id) from (select audit_id from audit_chain order by number)",
+            [],
+            |row| row.get(0),
+        )
+        .unwrap();
+    assert_eq!(order, "1,2,3,-3,11,12,20,30,31,0,32,15");
 }
 
 #[tokio::test]

@@ -1,0 +1,2 @@
+-- Only here, as is the table.
+delete from audit_late

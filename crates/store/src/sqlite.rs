@@ -265,9 +265,15 @@ impl Sqlite {
         limit: u32,
     ) -> Result<Vec<Audit>, StoreError> {
         let read = move |connection: &_| {
-            let of = params![after.cast_signed(), tenant_id.map(|id| id.to_string()), limit];
             let audit = |row: &Row<'_>| Ok(rows::entry(row, 1)?.read(row.get(0)?)?);
-            rows::all(connection, sql::AUDIT_FROM, of, audit)
+            let after = after.cast_signed();
+            match tenant_id {
+                None => rows::all(connection, sql::AUDIT_FROM, params![after, limit], audit),
+                Some(tenant_id) => {
+                    let of = params![after, tenant_id.to_string(), limit];
+                    rows::all(connection, sql::AUDIT_FROM_OF_TENANT, of, audit)
+                }
+            }
         };
         self.readers.read("reading the audit log", read).await
     }

@@ -205,9 +205,15 @@ impl Store {
         self.transact(verbs::Answer { run_id, sweeper: sweeper.to_owned(), report }).await
     }
 
-    /// Runs that ended longer ago than they are kept, the first to end first.
-    pub async fn sweep_finished(&self, retention_ms: i64, limit: u32) -> Result<Vec<Record>, StoreError> {
-        self.transact(verbs::SweepFinished { retention_ms, limit }).await
+    /// Runs that ended longer ago than they are kept, the first to end first: the next ones after the last that was looked at.
+    pub async fn sweep_finished(
+        &self,
+        retention_ms: i64,
+        after: Option<&Record>,
+        limit: u32,
+    ) -> Result<Vec<Record>, StoreError> {
+        let after = after.cloned();
+        self.transact(verbs::SweepFinished { retention_ms, after, limit }).await
     }
 
     /// Deletes runs that have ended, with their events.

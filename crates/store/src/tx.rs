@@ -185,6 +185,8 @@ pub(crate) enum Search {
     Finished {
         /// That time.
         before_ms: i64,
+        /// When the one ended that they come after, and its number.
+        after: (i64, i64),
     },
 }
 

@@ -25,8 +25,11 @@ impl<E: Engine> Task for Retention<E> {
     async fn pass(&self) -> Result<Tally, StoreError> {
         let mut tally = Tally::default();
         self.executor.store.forget_passes(millis(self.reports_kept_for)).await?;
+        // What the engine cannot delete is passed, until the next time.
+        let mut last = None;
         while !self.executor.stopping.has_begun() {
-            let found = self.executor.store.sweep_finished(millis(self.kept_for), self.batch).await?;
+            let (store, kept_ms) = (&self.executor.store, millis(self.kept_for));
+            let found = store.sweep_finished(kept_ms, last.as_ref(), self.batch).await?;
             let mut deleted = Vec::new();
             for record in &found {
                 let id = record.id();
@@ -37,11 +40,11 @@ impl<E: Engine> Task for Retention<E> {
             }
             tally.seen += found.len() as u64;
             tally.done += deleted.len() as u64;
-            let is_last = deleted.len() < self.batch as usize;
-            self.executor.store.forget(deleted).await?;
-            if is_last {
+            store.forget(deleted).await?;
+            if found.len() < self.batch as usize {
                 break;
             }
+            last = found.into_iter().last();
         }
         Ok(tally)
     }

@@ -138,8 +138,9 @@ create table trueup.event_inbox (
 create table trueup.event_positions (
     position bigint primary key check (position > 0),
     event_id bigint not null unique,
-    -- Whose it is; SQLite has both in one table, and so in one index.
-    tenant_id text not null
+    -- Whose it is, and of which run; SQLite has all in one table, and so in one index.
+    tenant_id text not null,
+    run_id text not null
 );
 
 create table trueup.audit (
@@ -161,8 +162,11 @@ create table trueup.audit_inbox (
 create table trueup.audit_chain (
     number bigint primary key check (number > 0),
     audit_id bigint not null unique,
-    hash bytea not null check (length(hash) = 32)
+    hash bytea not null check (length(hash) = 32),
+    -- The entry's, so that a tenant's are found in their order.
+    tenant_id text not null
 );
+create index audit_of_a_tenant on trueup.audit_chain (tenant_id, number);
 
 create function trueup.refuse_change() returns trigger language plpgsql as $$
 begin

@@ -11,4 +11,5 @@ create index runs_retried on trueup.runs (checked_at_ms, number, deadline_at_ms)
 create index runs_to_withdraw on trueup.runs (checked_at_ms, number, withdrawn_at_ms)
     where cancel is not null and (state = 'running' or (state = 'cancelled' and withdrawn_at_ms is null));
 
+create index positions_of_a_run on trueup.event_positions (run_id, position);
 create index events_of_a_tenant on trueup.event_positions (tenant_id, position);

@@ -11,4 +11,4 @@ create table trueup.passes (
     primary key (task, instance)
 );
 
-create index runs_finished on trueup.runs (finished_at_ms) where finished_at_ms is not null;
+create index runs_finished on trueup.runs (finished_at_ms, number) where finished_at_ms is not null;

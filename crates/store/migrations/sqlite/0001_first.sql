@@ -150,8 +150,11 @@ begin insert into audit_late (audit_id) values (new.id); end;
 create table audit_chain (
     number integer primary key check (number > 0),
     audit_id integer not null unique,
-    hash blob not null check (length(hash) = 32)
+    hash blob not null check (length(hash) = 32),
+    -- The entry's, so that a tenant's are found in their order.
+    tenant_id text not null
 ) strict;
+create index audit_of_a_tenant on audit_chain (tenant_id, number);
 
 create trigger audit_keeps_its_entries before update on audit begin select raise(abort, 'the audit log is append-only'); end;
 create trigger audit_loses_no_entry before delete on audit begin select raise(abort, 'the audit log is append-only'); end;

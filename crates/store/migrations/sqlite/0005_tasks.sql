@@ -11,4 +11,4 @@ create table passes (
     primary key (task, instance)
 ) strict, without rowid;
 
-create index runs_finished on runs (finished_at_ms) where finished_at_ms is not null;
+create index runs_finished on runs (finished_at_ms, number) where finished_at_ms is not null;

@@ -1,12 +1,7 @@
--- The run's events are looked up first, whatever the planner believes: following the whole log for them would take long.
-with told as materialized (
-    select event_id, tenant_id, run_id, type, source, time, data, causation_id, traceparent, extensions, details, stamped_here
-    from trueup.events
-    where run_id = $1 and tenant_id = $4
-)
-select p.position, told.*
-from told
-join trueup.event_positions as p using (event_id)
-where p.position > $2
-order by p.position
+-- Compares and orders by all columns of the index, so that the planner cannot take the order of positions alone, which a run would be far down in.
+select p.position, event_id, e.tenant_id, e.run_id, type, source, time, data, causation_id, traceparent, extensions, details, stamped_here
+from trueup.event_positions as p
+join trueup.events as e using (event_id)
+where (p.run_id, p.position) > ($1, $2) and p.run_id <= $1 and p.tenant_id = $4
+order by p.run_id, p.position
 limit $3

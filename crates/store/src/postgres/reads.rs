@@ -126,8 +126,13 @@ impl Postgres {
         limit: u32,
     ) -> Result<Vec<Audit>, StoreError> {
         self.link().await?;
-        let tenant_id = tenant_id.map(|id| id.to_string());
-        let found = self.read(|sql| &sql.audit_from, &[&at(after), &tenant_id, &i64::from(limit)]).await?;
+        let (after, limit) = (at(after), i64::from(limit));
+        let found = match tenant_id.map(|id| id.to_string()) {
+            None => self.read(|sql| &sql.audit_from, &[&after, &limit]).await?,
+            Some(tenant_id) => {
+                self.read(|sql| &sql.audit_from_of_tenant, &[&after, &tenant_id, &limit]).await?
+            }
+        };
         found.iter().map(|row| rows::entry(row, 1).read(row.get(0))).collect()
     }
 

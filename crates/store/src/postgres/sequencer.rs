@@ -201,8 +201,8 @@ async fn turn(connection: &Connection, has_committed: bool, name: &str) -> Resul
         if entries.is_empty() {
             return Ok(());
         }
-        let (numbers, ids, links) = chain(&entries, head.as_ref());
-        client.execute(&sql.insert_link, &[&numbers, &ids, &links]).await.map(drop)
+        let (numbers, ids, links, tenants) = chain(&entries, head.as_ref());
+        client.execute(&sql.insert_link, &[&numbers, &ids, &links, &tenants]).await.map(drop)
     };
     let notify = async {
         if has_committed || seen > 0 { client.query(&sql.notify, &[&name]).await.map(drop) } else { Ok(()) }
@@ -211,17 +211,18 @@ async fn turn(connection: &Connection, has_committed: bool, name: &str) -> Resul
     Ok(Turn { seen, position: position.get(0) })
 }
 
-/// The links of entries, from the last one that there is.
-fn chain(entries: &[Row], head: Option<&Row>) -> (Vec<i64>, Vec<i64>, Vec<Vec<u8>>) {
+/// The links of entries, from the last one that there is: the columns of their table.
+fn chain(entries: &[Row], head: Option<&Row>) -> (Vec<i64>, Vec<i64>, Vec<Vec<u8>>, Vec<String>) {
     let (number, hash) = head.map_or((0, Vec::new()), |head| (head.get(0), head.get(1)));
     let mut link: Link = hash.try_into().unwrap_or(ROOT);
-    let (mut ids, mut links) = (Vec::new(), Vec::new());
+    let (mut ids, mut links, mut tenants) = (Vec::new(), Vec::new(), Vec::new());
     for row in entries {
         let entry = rows::entry(row, 0);
         link = entry.link(&link);
         ids.push(entry.id);
         links.push(link.to_vec());
+        tenants.push(entry.tenant_id);
     }
     let numbers = (number + 1..).take(ids.len()).collect();
-    (numbers, ids, links)
+    (numbers, ids, links, tenants)
 }

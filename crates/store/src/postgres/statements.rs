@@ -29,7 +29,7 @@ macro_rules! statements {
 }
 
 statements! {
-    append_events audit_after audit_chain audit_from audit_head checked event events_of_run find_finished
+    append_events audit_after audit_chain audit_from audit_from_of_tenant audit_head checked event events_of_run find_finished
     find_handed_off find_lease_out find_overdue find_pause_over find_stale_claims find_to_take find_to_withdraw find_waiting
     forget forget_passes insert_audit insert_link insert_revision insert_run insert_tenant is_idle job last_position limits
     lock_name lock_queues lock_sequencer lock_waiting next_pause note_pass notify now_ms number_events offers passes queues read_from

@@ -373,7 +373,9 @@ fn query<'a>(sql: &'a Statements, search: &'a Search, limit: u32) -> (&'a Statem
         Search::Overdue { now_ms } => (&sql.find_overdue, vec![Box::new(now_ms), limit]),
         Search::LeaseOut { now_ms } => (&sql.find_lease_out, vec![Box::new(now_ms), limit]),
         Search::ToWithdraw { before_ms } => (&sql.find_to_withdraw, vec![Box::new(before_ms), limit]),
-        Search::Finished { before_ms } => (&sql.find_finished, vec![Box::new(before_ms), limit]),
+        Search::Finished { before_ms, after: (at_ms, number) } => {
+            (&sql.find_finished, vec![Box::new(before_ms), Box::new(at_ms), Box::new(number), limit])
+        }
     }
 }
 

@@ -20,7 +20,7 @@ pub(crate) fn link(connection: &Connection) -> Loaded<()> {
         let entry = rows::entry(row, 0)?;
         hash = entry.link(&hash);
         number += 1;
-        insert.execute(params![number, entry.id, hash])?;
+        insert.execute(params![number, entry.id, hash, entry.tenant_id])?;
         Ok(())
     };
     each(connection, sql::AUDIT_AFTER, [audit_id], &mut link)?;

@@ -14,6 +14,7 @@ statements! {
     AUDIT_AFTER = "audit_after",
     AUDIT_CHAIN = "audit_chain",
     AUDIT_FROM = "audit_from",
+    AUDIT_FROM_OF_TENANT = "audit_from_of_tenant",
     AUDIT_HEAD = "audit_head",
     AUDIT_LATE = "audit_late",
     CHECKED = "checked",
@@ -117,7 +118,7 @@ mod tests {
             ("find_to_withdraw", "USING INDEX runs_to_withdraw"),
             ("next_pause", "USING INDEX runs_pausing"),
             ("withdrawn", "USING INDEX sqlite_autoindex_runs_1"),
-            ("find_finished", "USING INDEX runs_finished"),
+            ("find_finished", "USING INDEX runs_finished (finished_at_ms>? AND finished_at_ms<?)"),
             ("to_stop", "USING INDEX runs_leased"),
             ("waiting", "USING COVERING INDEX runs_waiting"),
             ("runs", "USING INDEX runs_of_a_tenant"),
@@ -131,6 +132,7 @@ mod tests {
             ("audit_after", "USING INTEGER PRIMARY KEY"),
             ("audit_late", "audit_chain USING COVERING INDEX sqlite_autoindex_audit_chain_1 (audit_id=?)"),
             ("audit_from", "audit_chain USING INTEGER PRIMARY KEY"),
+            ("audit_from_of_tenant", "audit_chain USING INDEX audit_of_a_tenant (tenant_id=? AND number>?)"),
         ];
         let connection = migrated();
         for (name, index) in table {

@@ -120,7 +120,9 @@ impl SqliteTx<'_> {
                 Search::Overdue { now_ms } => find(sql::FIND_OVERDUE, &[now_ms, &limit]),
                 Search::LeaseOut { now_ms } => find(sql::FIND_LEASE_OUT, &[now_ms, &limit]),
                 Search::ToWithdraw { before_ms } => find(sql::FIND_TO_WITHDRAW, &[before_ms, &limit]),
-                Search::Finished { before_ms } => find(sql::FIND_FINISHED, &[before_ms, &limit]),
+                Search::Finished { before_ms, after: (at_ms, number) } => {
+                    find(sql::FIND_FINISHED, &[before_ms, at_ms, number, &limit])
+                }
             }
         })
     }

@@ -1,6 +1,7 @@
 //! Forgetting runs that ended long ago.
 
 use trueup_events::RunId;
+use trueup_lifecycle::{Run, State};
 
 use super::find::find;
 use super::now_ms;
@@ -12,6 +13,8 @@ use crate::tx::{Search, Tx, Verb};
 /// Finds runs that ended so long ago, the first to end first.
 pub(crate) struct SweepFinished {
     pub(crate) retention_ms: i64,
+    /// The last one that was looked at.
+    pub(crate) after: Option<Record>,
     pub(crate) limit: u32,
 }
 
@@ -21,7 +24,13 @@ impl Verb for SweepFinished {
 
     async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<Vec<Record>, StoreError> {
         let before_ms = now_ms(tx, context).await?.saturating_sub(self.retention_ms);
-        find(tx, context, Search::Finished { before_ms }, self.limit).await
+        let after = match &self.after {
+            Some(Record { run: Run { state: State::Finished(ended), .. }, number, .. }) => {
+                (ended.at_ms, *number)
+            }
+            _ => (i64::MIN, i64::MIN),
+        };
+        find(tx, context, Search::Finished { before_ms, after }, self.limit).await
     }
 }
 

@@ -66,6 +66,7 @@ conformance! {
     attempts::one_run_is_claimed_when_its_turn_has_come,
     attempts::one_run_is_taken_and_no_other,
     upkeep::only_what_has_ended_is_forgotten,
+    upkeep::what_cannot_be_forgotten_holds_up_no_other,
     upkeep::the_last_pass_of_each_task_is_kept,
     upkeep::queues_tell_what_is_in_them,
     upkeep::a_worker_hears_which_runs_to_stop,

@@ -18,9 +18,9 @@ pub(crate) async fn only_what_has_ended_is_forgotten(bench: Bench) {
     let scheduled = bench.scheduled("revenue").await;
     let requested = bench.trigger("revenue").await;
     let found: Vec<_> =
-        bench.store.sweep_finished(DAY_MS - 1, 10).await.unwrap().iter().map(Record::id).collect();
+        bench.store.sweep_finished(DAY_MS - 1, None, 10).await.unwrap().iter().map(Record::id).collect();
     assert_eq!(found, [ended]);
-    assert_eq!(bench.store.sweep_finished(DAY_MS, 10).await.unwrap(), []);
+    assert_eq!(bench.store.sweep_finished(DAY_MS, None, 10).await.unwrap(), []);
 
     let before = bench.log().await;
     let audited = bench.store.audit(0, None, 100).await.unwrap();
@@ -43,6 +43,34 @@ pub(crate) async fn only_what_has_ended_is_forgotten(bench: Bench) {
     bench.log().await;
     let next = &bench.store.events_of(bench.tenant_id, next, 0, 1).await.unwrap()[0];
     assert!(next.position > last, "{:?} after {last:?}", next.position);
+}
+
+pub(crate) async fn what_cannot_be_forgotten_holds_up_no_other(bench: Bench) {
+    let mut ended = Vec::new();
+    for at in 0..6 {
+        let run_id = bench.trigger("revenue").await;
+        bench.store.request_cancel(bench.tenant_id, run_id, "ann", None).await.unwrap();
+        ended.push(run_id);
+        // Two at a time end in the same moment.
+        bench.advance(at % 2);
+    }
+    bench.advance(DAY_MS);
+    let mut seen = Vec::new();
+    let mut after = None;
+    loop {
+        let found = bench.store.sweep_finished(DAY_MS - 1, after.as_ref(), 2).await.unwrap();
+        seen.extend(found.iter().map(Record::id));
+        // Of each page only the first can be forgotten.
+        bench.store.forget(found.iter().take(1).map(Record::id).collect()).await.unwrap();
+        after = match found.into_iter().last() {
+            Some(last) => Some(last),
+            None => break,
+        };
+    }
+    assert_eq!(seen, ended, "each is looked at once, the first to end first");
+    let left: Vec<_> =
+        bench.store.sweep_finished(0, None, 10).await.unwrap().iter().map(Record::id).collect();
+    assert_eq!(left, [ended[1], ended[3], ended[5]]);
 }
 
 pub(crate) async fn the_last_pass_of_each_task_is_kept(bench: Bench) {

@@ -77,19 +77,19 @@ async fn every_constraint_refuses() {
             "insert into trueup.events (event_id, tenant_id, run_id, type, source, time, data) select event_id + 9, tenant_id, run_id, 'run.finalised', source, time, data from trueup.events"
                 .to_owned(),
         ),
-        ("event_positions_position_check", "insert into trueup.event_positions values (0, 1, 't')".to_owned()),
+        ("event_positions_position_check", "insert into trueup.event_positions values (0, 1, 't', 'r')".to_owned()),
         (
             "event_positions_event_id_key",
-            "insert into trueup.event_positions select 99, event_id, tenant_id from trueup.event_positions limit 1"
+            "insert into trueup.event_positions select 99, event_id, tenant_id, run_id from trueup.event_positions limit 1"
                 .to_owned(),
         ),
-        ("audit_chain_number_check", "insert into trueup.audit_chain values (0, 99, sha256(''))".to_owned()),
+        ("audit_chain_number_check", "insert into trueup.audit_chain values (0, 99, sha256(''), 't')".to_owned()),
         (
             "audit_chain_audit_id_key",
-            "insert into trueup.audit_chain select 99, audit_id, hash from trueup.audit_chain limit 1"
+            "insert into trueup.audit_chain select 99, audit_id, hash, tenant_id from trueup.audit_chain limit 1"
                 .to_owned(),
         ),
-        ("audit_chain_hash_check", "insert into trueup.audit_chain values (99, 99, '')".to_owned()),
+        ("audit_chain_hash_check", "insert into trueup.audit_chain values (99, 99, '', 't')".to_owned()),
         ("callers_tenant_id_fkey", "insert into trueup.callers values ('r', 'x')".to_owned()),
     ];
     let failed =

@@ -31,12 +31,17 @@ async fn finding_runs_reads_no_whole_table() {
     let running = owned("running", ", deadline_at_ms, worker", ", 1, 'w'");
     let told = "insert into trueup.events select event_id + 9 + number, 't' || number % 100, run_id, type, source, time, data
         from trueup.events, generate_series(1, 30000) as number where type = 'run.triggered';
-        insert into trueup.event_positions select row_number() over (order by event_id) + 9, event_id, tenant_id from trueup.events
-        where tenant_id like 't%';";
+        insert into trueup.event_positions select row_number() over (order by event_id) + 9, event_id, tenant_id, run_id || event_id % 50 from trueup.events
+        where tenant_id like 't%';
+        insert into trueup.audit (at_ms, tenant_id, actor, action, subject, detail)
+        select number, 't' || number % 100, 'a', 'x', 's', '{}' from generate_series(1, 30000) as number;
+        insert into trueup.audit_chain select id + 9, id, sha256(''), tenant_id from trueup.audit where tenant_id like 't%';";
     let fill = [finished, waiting, claimed, pausing, handed_off, retried, running, told.to_owned()].join(" ");
-    raw.batch_execute(&format!("{fill} analyze trueup.runs, trueup.events, trueup.event_positions"))
-        .await
-        .unwrap();
+    raw.batch_execute(&format!(
+        "{fill} analyze trueup.runs, trueup.events, trueup.event_positions, trueup.audit, trueup.audit_chain"
+    ))
+    .await
+    .unwrap();
     let tenant = format!("'{tenant_id}'");
     // What a sweep passes over is told by the index alone.
     let due = "Index Cond: (due_at_ms <= ";
@@ -62,6 +67,11 @@ async fn finding_runs_reads_no_whole_table() {
         ("runs_in_state", " runs_in_a_state ", format!("{tenant}, null, 10, '{{failed,running}}'")),
         ("runs_of_job", " runs_of_a_job ", format!("{tenant}, null, 10, 'j', '{{}}'")),
         ("run", " runs_id_key ", "'x'".to_owned()),
+        ("find_finished", " runs_finished ", "1, 0, 0, 10".to_owned()),
+        ("find_finished", "Index Cond: ((finished_at_ms < ", "1, 0, 0, 10".to_owned()),
+        ("events_of_run", " positions_of_a_run ", "'x', 7, 10, 't7'".to_owned()),
+        ("audit_from", " audit_chain_pkey ", "7, 10".to_owned()),
+        ("audit_from_of_tenant", " audit_of_a_tenant ", "7, 't7', 10".to_owned()),
         ("read_from", " event_positions_pkey ", "7, 10".to_owned()),
         ("read_from_of_tenant", " events_of_a_tenant ", "7, 't7', 10".to_owned()),
     ];
@@ -75,7 +85,7 @@ async fn finding_runs_reads_no_whole_table() {
             let plan = raw.simple_query(&explain).await.unwrap();
             raw.batch_execute("deallocate one").await.unwrap();
             let plan = format!("{plan:?}");
-            for table in ["runs", "events", "event_positions"] {
+            for table in ["runs", "events", "event_positions", "audit", "audit_chain"] {
                 assert!(!plan.contains(&format!("Seq Scan on {table}")), "{name}, {plans}: {plan}");
             }
             assert!(plan.contains(step), "{name}, {plans}: {plan}");

@@ -123,7 +123,9 @@ async fn what_another_numbered_is_noticed_though_its_notification_is_lost() {
     let mut position = 0;
     // More than once: a listener that starts tells of a change by itself.
     for id in 1..=3 {
-        let placed = format!("event_positions (position, tenant_id, event_id) values ({id}, '{TENANT}', ");
+        let placed = format!(
+            "event_positions (position, tenant_id, run_id, event_id) values ({id}, '{TENANT}', '7', "
+        );
         let told = raw_event(id).replace("event_inbox (event_id) values (", &placed);
         let number = format!("begin; {told}; update trueup.meta set last_position = {id}; commit");
         raw.batch_execute(&number).await.unwrap();

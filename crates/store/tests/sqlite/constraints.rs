@@ -133,7 +133,7 @@ async fn raw_sql_cannot_break_an_invariant() {
             "json_valid(detail)",
             "insert into audit (at_ms, tenant_id, actor, action, subject, detail) values (1, 't', 'a', 'x', 's', '{')",
         ),
-        ("number > 0", "insert into audit_chain values (0, 99, zeroblob(32))"),
+        ("number > 0", "insert into audit_chain values (0, 99, zeroblob(32), 't')"),
         ("tenants.id", "insert into tenants select id, 'x' from tenants"),
         ("queues.name", "insert into queues select * from queues"),
         ("jobs.id", "insert into jobs select id, tenant_id, 'x', 1 from jobs"),
@@ -146,8 +146,11 @@ async fn raw_sql_cannot_break_an_invariant() {
         ("append-only", "delete from audit where id = 1"),
         ("append-only", "update audit_chain set hash = zeroblob(32)"),
         ("append-only", "delete from audit_chain where number = 1"),
-        ("length(hash) = 32", "insert into audit_chain values (99, 99, x'00')"),
-        ("append-only", "insert into audit_chain select 99, audit_id, hash from audit_chain limit 1"),
+        ("length(hash) = 32", "insert into audit_chain values (99, 99, x'00', 't')"),
+        (
+            "append-only",
+            "insert into audit_chain select 99, audit_id, hash, tenant_id from audit_chain limit 1",
+        ),
     ];
     // What has ended.
     let error = r#"'{"code":"CRASHED","message":"m"}'"#;

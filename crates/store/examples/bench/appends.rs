@@ -14,6 +14,7 @@ const BATCH: usize = 100;
 pub(crate) async fn measure(bench: &Bench, short: bool) {
     let rounds = if short { 20 } else { 400 };
     let mut bare = Bare::open(&bench.place).await;
+    bare.prepare(BATCH).await;
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for _ in 0..rounds {
         let batch: Vec<Event> = (0..BATCH).map(|_| event(bench)).collect();

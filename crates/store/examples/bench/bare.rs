@@ -1,10 +1,11 @@
 //! The same rows into a plain table with a primary key, by one INSERT a batch: what the database can do.
 
+use std::collections::HashMap;
 use std::fmt::Write;
 
 use rusqlite::params_from_iter;
-use tokio_postgres::NoTls;
 use tokio_postgres::types::ToSql;
+use tokio_postgres::{NoTls, Statement};
 use trueup_events::Event;
 use trueup_store::Place;
 
@@ -14,7 +15,7 @@ const TABLE: &str = "create table if not exists bare_events (event_id bigint pri
 
 pub(crate) enum Bare {
     Sqlite(rusqlite::Connection),
-    Postgres(tokio_postgres::Client),
+    Postgres(tokio_postgres::Client, HashMap<usize, Statement>),
 }
 
 impl Bare {
@@ -31,7 +32,20 @@ impl Bare {
                 let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
                 tokio::spawn(connection);
                 client.batch_execute(TABLE).await.unwrap();
-                Self::Postgres(client)
+                Self::Postgres(client, HashMap::new())
+            }
+        }
+    }
+
+    /// Prepares the statement for so many rows, which is no part of what is measured; of SQLite's the connection keeps it.
+    pub async fn prepare(&mut self, rows: usize) {
+        match self {
+            Self::Sqlite(connection) => {
+                drop(connection.prepare_cached(&statement(rows, |_| "?".to_owned())).unwrap());
+            }
+            Self::Postgres(client, prepared) => {
+                let sql = statement(rows, |number| format!("${number}"));
+                prepared.insert(rows, client.prepare(&sql).await.unwrap());
             }
         }
     }
@@ -47,7 +61,7 @@ impl Bare {
                 let sql = statement(rows.len(), |_| "?".to_owned());
                 connection.prepare_cached(&sql).unwrap().execute(params_from_iter(values)).unwrap();
             }
-            Self::Postgres(client) => {
+            Self::Postgres(client, prepared) => {
                 let values: Vec<&(dyn ToSql + Sync)> = rows
                     .iter()
                     .flat_map(|(id, texts)| {
@@ -55,9 +69,7 @@ impl Bare {
                             .chain(texts.iter().map(|text| text as &(dyn ToSql + Sync)))
                     })
                     .collect();
-                let sql = statement(rows.len(), |number| format!("${number}"));
-                let prepared = client.prepare(&sql).await.unwrap();
-                client.execute(&prepared, &values).await.unwrap();
+                client.execute(&prepared[&rows.len()], &values).await.unwrap();
             }
         }
     }

@@ -19,6 +19,7 @@ pub(crate) async fn measure(bench: &Bench, short: bool) {
     println!("| with {finished} finished and {waiting} waiting runs | p50 | p99 |\n| --- | ---: | ---: |");
     let rounds = if short { 20 } else { 500 };
     let mut bare = Bare::open(&bench.place).await;
+    bare.prepare(1).await;
     let mut commits = Vec::new();
     for _ in 0..rounds {
         let started = Instant::now();

@@ -19,7 +19,7 @@ const TURNS_MAX: i32 = 5_000;
 /// The pause between. Short, because a busy server leaves only short gaps between its transactions.
 const TURN: Duration = Duration::from_millis(1);
 /// Every statement there is, and those that begin and end transactions.
-const STATEMENTS_MAX: usize = 64;
+const STATEMENTS_MAX: usize = 96;
 /// How large the log of writes grows, in pages, before they are moved into the file: rarely, as that waits for the disk twice more.
 const LOG_PAGES: i32 = 4_000;
 const DOING: &str = "opening the store";

@@ -1,11 +1,11 @@
 //! Rows of tables, and what they hold.
 
-use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::str::FromStr;
+use std::sync::LazyLock;
 
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, Row, ToSql};
 use trueup_events::{Event, EventId, Ids, RunId, TenantId};
 use trueup_lifecycle::{Limits, Policy};
 
@@ -164,27 +164,45 @@ fn event_id(number: i64) -> Loaded<EventId> {
         .map_err(|error| damaged(format!("the id of an event {error}")).into())
 }
 
-/// Writes an event to the end of the log.
-pub(crate) fn insert_event(connection: &Connection, event: &Event) -> rusqlite::Result<()> {
+/// How many events one statement adds, the most first: a statement costs more than a row does.
+pub(crate) const STRIDES: [usize; 4] = [32, 8, 2, 1];
+
+/// The statements that add so many.
+static INSERT_EVENTS: LazyLock<[String; STRIDES.len()]> = LazyLock::new(|| {
+    let row = sql::INSERT_EVENT.trim_end().lines().last().unwrap_or_default();
+    STRIDES.map(|count| format!("{}{}", sql::INSERT_EVENT.trim_end(), format!(", {row}").repeat(count - 1)))
+});
+
+/// Writes as many events to the end of the log as one statement may, and gives how many: all of these, or none.
+pub(crate) fn insert_events(connection: &Connection, events: &[Event]) -> rusqlite::Result<usize> {
+    let stride = STRIDES.into_iter().position(|stride| stride <= events.len());
+    let Some(stride) = stride else { return Ok(0) };
+    let mut statement = connection.prepare_cached(&INSERT_EVENTS[stride])?;
     let id = |id: EventId| id.get().cast_signed();
-    let some = |extensions: &BTreeMap<_, _>| (!extensions.is_empty()).then(|| json(extensions));
-    connection
-        .prepare_cached(sql::INSERT_EVENT)?
-        .execute(params![
-            id(event.event_id),
-            event.tenant_id.to_string(),
-            event.run_id.to_string(),
-            event.name.as_str(),
-            event.source,
-            event.time.as_str(),
-            json(&event.data),
-            event.causation_id.map(id),
-            event.traceparent,
-            some(&event.extensions),
-            event.details.as_deref().map(json),
-            event.stamped_here,
-        ])
-        .map(drop)
+    let mut parameter = 0;
+    for event in &events[..STRIDES[stride]] {
+        let extensions = (!event.extensions.is_empty()).then(|| json(&event.extensions));
+        let values: [&dyn ToSql; 12] = [
+            &id(event.event_id),
+            &event.tenant_id.to_string(),
+            &event.run_id.to_string(),
+            &event.name.as_str(),
+            &event.source,
+            &event.time.as_str(),
+            &json(&event.data),
+            &event.causation_id.map(id),
+            &event.traceparent,
+            &extensions,
+            &event.details.as_deref().map(json),
+            &event.stamped_here,
+        ];
+        for value in values {
+            parameter += 1;
+            statement.raw_bind_parameter(parameter, value)?;
+        }
+    }
+    statement.raw_execute()?;
+    Ok(STRIDES[stride])
 }
 
 /// Reads a job in its present revision.

@@ -56,38 +56,44 @@ impl SqliteTx<'_> {
     }
 
     fn tell(&self, note: &Note) -> Result<(), StoreError> {
-        note.events.iter().try_for_each(|event| match rows::insert_event(self.connection, event) {
-            Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
-                match self.logged(event.event_id)? {
-                    Some(_) => Err(StoreError::EventIdTaken { doing: self.doing }),
-                    None => Err(kind(&error, self.doing)),
-                }
-            }
-            added => added.map_err(|error| kind(&error, self.doing)),
-        })?;
+        self.log(&note.events, |_, _| Err(StoreError::EventIdTaken { doing: self.doing }))?;
         self.enter(&note.entry)
+    }
+
+    /// Adds events to the log; of one that is there already, the caller says what that means.
+    fn log(
+        &self,
+        events: &[Event],
+        is_there: impl Fn(&Event, &Event) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let mut rest = events;
+        // A statement that fails adds nothing; then its events are tried one by one.
+        let mut alone = 0;
+        while let Some(first) = rest.first() {
+            let tried = if alone > 0 { &rest[..1] } else { rest };
+            let added = match rows::insert_events(self.connection, tried) {
+                Ok(added) => added,
+                Err(error) if error.sqlite_error_code() != Some(ErrorCode::ConstraintViolation) => {
+                    return Err(kind(&error, self.doing));
+                }
+                Err(_) if tried.len() > 1 => {
+                    alone = rows::STRIDES[0];
+                    continue;
+                }
+                Err(error) => {
+                    let before = self.logged(first.event_id)?.ok_or_else(|| kind(&error, self.doing))?;
+                    is_there(&before, first)?;
+                    1
+                }
+            };
+            rest = &rest[added..];
+            alone = alone.saturating_sub(added);
+        }
+        Ok(())
     }
 
     fn logged(&self, id: EventId) -> Result<Option<Event>, StoreError> {
         self.ask(|connection| rows::first(connection, sql::EVENT, [id.get().cast_signed()], rows::event))
-    }
-
-    fn log(&self, events: &[Event]) -> Result<(), StoreError> {
-        events.iter().try_for_each(|event| match rows::insert_event(self.connection, event) {
-            Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
-                self.repeated(event, &error)
-            }
-            added => added.map_err(|error| kind(&error, self.doing)),
-        })
-    }
-
-    /// Lets an event pass that could not be added because it is in the log already.
-    fn repeated(&self, event: &Event, error: &rusqlite::Error) -> Result<(), StoreError> {
-        match self.logged(event.event_id)? {
-            Some(before) if before.says_the_same(event) => Ok(()),
-            Some(_) => Err(StoreError::EventDiffers(event.event_id)),
-            None => Err(kind(error, self.doing)),
-        }
     }
 
     fn enter(&self, entry: &Entry) -> Result<(), StoreError> {
@@ -316,7 +322,9 @@ impl Tx for SqliteTx<'_> {
     }
 
     async fn append(&mut self, events: &[Event]) -> Result<(), StoreError> {
-        self.log(events)
+        self.log(events, |before, event| {
+            if before.says_the_same(event) { Ok(()) } else { Err(StoreError::EventDiffers(event.event_id)) }
+        })
     }
 
     async fn audit(&mut self, entry: &Entry) -> Result<(), StoreError> {

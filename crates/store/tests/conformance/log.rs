@@ -83,6 +83,19 @@ pub(crate) async fn a_batch_is_all_or_nothing(bench: Bench) {
     assert_eq!(bench.store.events_of(bench.tenant_id, first.run_id, 0, 10).await.unwrap().len(), 2);
 }
 
+pub async fn a_long_batch_keeps_its_order_around_what_is_repeated(bench: Bench) {
+    let batch: Vec<Event> = (0..75).map(|_| bench.foreign_event(bench.store.next_event_id())).collect();
+    let repeated = [40, 3, 74];
+    bench.store.append_events(repeated.map(|at: usize| batch[at].clone()).to_vec()).await.unwrap();
+    bench.store.append_events(batch.clone()).await.unwrap();
+    let stored = bench.store.events_of(bench.tenant_id, batch[0].run_id, 0, 100).await.unwrap();
+    let new = (0..75).filter(|at| !repeated.contains(at));
+    let expected: Vec<_> = repeated.into_iter().chain(new).map(|at| batch[at].event_id).collect();
+    assert_eq!(stored.iter().map(|event| event.event_id).collect::<Vec<_>>(), expected);
+    let positions: Vec<_> = stored.iter().map(|event| event.position.unwrap()).collect();
+    assert_eq!(positions, (1..=75).collect::<Vec<u64>>());
+}
+
 pub async fn what_others_tell_of_an_end_is_kept(bench: Bench) {
     let ends = ["run.finalised", "run.finalised", "run.cancelled", "execution.completed"];
     let told =

@@ -76,6 +76,7 @@ conformance! {
     log::a_repeated_event_adds_nothing,
     log::only_a_change_tells_of_a_change,
     log::a_batch_is_all_or_nothing,
+    log::a_long_batch_keeps_its_order_around_what_is_repeated,
     log::what_others_tell_of_an_end_is_kept,
     log::nobody_tells_of_another_tenants_run_or_hears_of_it,
     log::a_reader_is_woken,

@@ -33,7 +33,11 @@ impl Verb for Tell {
         };
         let events: Vec<Event> = self.told.iter().map(event).collect();
         tx.write(&[Move { before: record.run, after: change.run, notes: Vec::new() }]).await?;
-        tx.append(&events).await?;
+        tx.append(&events).await.map_err(|error| match error {
+            // The ids are ours to choose, so that others will do.
+            StoreError::EventDiffers(_) => StoreError::EventIdTaken { doing: Self::DOING },
+            other => other,
+        })?;
         Ok(cancel)
     }
 }

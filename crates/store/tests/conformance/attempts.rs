@@ -2,7 +2,7 @@
 
 use trueup_events::outcome::{Outcome, Verdict};
 use trueup_events::payload::RowsProcessed;
-use trueup_events::{Payload, Time};
+use trueup_events::{EventId, Payload, Time};
 use trueup_lifecycle::{Policy, Refusal, Report, Status};
 use trueup_store::StoreError;
 
@@ -55,6 +55,18 @@ pub(crate) async fn what_a_worker_tells_is_in_the_log_and_prolongs_its_lease(ben
     bench.store.request_cancel(bench.tenant_id, lease.run_id(), "ann", Some("wrong day")).await.unwrap();
     let cancel = bench.store.tell(&lease, vec![progress(3)]).await.unwrap().unwrap();
     assert_eq!((cancel.by.as_str(), cancel.reason.as_deref()), ("ann", Some("wrong day")));
+}
+
+pub(crate) async fn what_is_told_gets_other_ids_when_some_are_taken(bench: Bench) {
+    let lease = bench.running("revenue").await;
+    let next = bench.store.next_event_id().get() + 1;
+    let taken: Vec<_> = (next..next + 3).map(|id| bench.foreign_event(EventId::new(id).unwrap())).collect();
+    bench.store.append_events(taken).await.unwrap();
+    let before = bench.store.events_of(bench.tenant_id, lease.run_id(), 0, 100).await.unwrap().len();
+    bench.store.tell(&lease, vec![progress(7), progress(8)]).await.unwrap();
+    bench.log().await;
+    let events = bench.store.events_of(bench.tenant_id, lease.run_id(), 0, 100).await.unwrap();
+    assert_eq!(events.len(), before + 2);
 }
 
 pub(crate) async fn a_run_that_is_handed_back_is_the_next_workers(bench: Bench) {

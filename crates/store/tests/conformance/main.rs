@@ -61,6 +61,7 @@ conformance! {
     sweeps::a_run_that_waits_past_its_deadline_times_out,
     attempts::a_lost_lease_refuses_to_tell_and_to_hand_back,
     attempts::what_a_worker_tells_is_in_the_log_and_prolongs_its_lease,
+    attempts::what_is_told_gets_other_ids_when_some_are_taken,
     attempts::a_run_that_is_handed_back_is_the_next_workers,
     attempts::an_engine_answers_for_a_silent_run,
     attempts::one_run_is_claimed_when_its_turn_has_come,

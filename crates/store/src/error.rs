@@ -173,10 +173,10 @@ impl StoreError {
             Self::NoPlace { .. } => "check the path, and who may use it",
             Self::NoStore { .. } => "check where it is; a server makes it when it starts",
             Self::Older { .. } => "start a server of this version once, which brings it up to date",
-            Self::ReadOnly { .. } => "check who may write the file and its folder",
+            Self::ReadOnly { .. } => "check who may write there",
             Self::Held { .. } => "stop it first, or use PostgreSQL for several servers",
             Self::NameTaken { .. } => "stop it first, or give this one another name",
-            Self::Foreign { .. } => "name another file; this one was left as it is",
+            Self::Foreign { .. } => "name another place; what is there was left as it is",
             Self::Newer { .. } => "use a newer trueup",
             Self::Damaged { .. } => "restore it from a backup",
             Self::Refused(_)

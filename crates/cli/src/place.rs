@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 use trueup_events::TenantId;
-use trueup_store::{Options, Place, Role, Store};
+use trueup_store::{Options, Place, Role, Store, StoreError};
 
 use crate::arguments::Places;
 use crate::failure::Failure;
@@ -72,6 +72,22 @@ pub(crate) fn visit<T>(
     places: &Places,
     work: impl AsyncFnOnce(&Store, TenantId) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
+    open_there(places, Role::Command, work)
+}
+
+/// Opens a store that is there already to look at it and no more: nothing in it is changed, and it may be one that only others may write.
+pub(crate) fn look<T>(
+    places: &Places,
+    work: impl AsyncFnOnce(&Store, TenantId) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    open_there(places, Role::Reader, work)
+}
+
+fn open_there<T>(
+    places: &Places,
+    role: Role,
+    work: impl AsyncFnOnce(&Store, TenantId) -> Result<T, Failure>,
+) -> Result<T, Failure> {
     let home = Home::of(places)?;
     // To look at a store is no reason to make one.
     if let Place::Sqlite(path) = &home.store
@@ -84,8 +100,14 @@ pub(crate) fn visit<T>(
         return Err(Failure::usage_hint(format!("there is no store {}", path.display()), hint));
     }
     runtime::block_on(async {
-        let store = open(&home.store, Role::Command, Options::default()).await?;
-        let tenant_id = store.tenant(TENANT).await?;
+        let failed = |error| Failure::OpenStore { place: home.store.to_string(), error };
+        let store = open(&home.store, role, Options::default()).await?;
+        let tenant_id = match role {
+            Role::Reader => store.tenant_named(TENANT).await?.ok_or_else(|| {
+                failed(StoreError::NoStore { problem: format!("it has no tenant named {TENANT:?}") })
+            })?,
+            Role::Command | Role::Server => store.tenant(TENANT).await?,
+        };
         let done = work(&store, tenant_id).await;
         store.close().await?;
         done

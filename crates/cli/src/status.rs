@@ -19,7 +19,7 @@ const SILENT_MS: i64 = 120_000;
 /// Prints what there is to know.
 pub(crate) fn status(options: &StatusOf) -> Result<ExitCode, Failure> {
     let home = Home::of(&options.places)?;
-    let (schema, queues, passes) = place::visit(&options.places, async |store, tenant_id| {
+    let (schema, queues, passes) = place::look(&options.places, async |store, tenant_id| {
         Ok((store.schema(), store.queues(tenant_id).await?, store.passes().await?))
     })?;
     if options.json {

@@ -199,6 +199,12 @@ impl Sqlite {
         self.readers.read("looking for runs", read).await
     }
 
+    pub(crate) async fn tenant_named(&self, name: &str) -> Result<Option<TenantId>, StoreError> {
+        let name = name.to_owned();
+        let read = move |connection: &_| rows::first(connection, sql::TENANT, [name], rows::tenant);
+        self.readers.read("looking for a tenant", read).await
+    }
+
     pub(crate) async fn job(&self, tenant_id: TenantId, name: &str) -> Result<Option<Job>, StoreError> {
         let name = name.to_owned();
         let read = move |connection: &_| {

@@ -97,6 +97,11 @@ impl Store {
         self.transact(verbs::EnsureTenant { id: TenantId(Uuid::now_v7()), name: name.to_owned() }).await
     }
 
+    /// The tenant of that name, if there is one.
+    pub async fn tenant_named(&self, name: &str) -> Result<Option<TenantId>, StoreError> {
+        ask!(self, backend => backend.tenant_named(name).await)
+    }
+
     /// Makes a queue, or changes its limits.
     pub async fn set_queue(
         &self,

@@ -14,8 +14,8 @@ use crate::report::text_grid::{Field, lines};
 use crate::{output, place, terminal};
 
 /// Lists what was asked for.
-pub(super) fn list(options: &List) -> Result<ExitCode, Failure> {
-    let runs = place::visit(&options.places, async |store, tenant_id| {
+pub(crate) fn list(options: &List) -> Result<ExitCode, Failure> {
+    let runs = place::look(&options.places, async |store, tenant_id| {
         let job_id = match &options.job {
             Some(name) => Some(find_job(store, tenant_id, name).await?.id),
             None => None,

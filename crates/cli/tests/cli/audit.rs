@@ -12,7 +12,7 @@ fn morning(place: &StorePlace) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let store = Store::open(place, Role::Server, Options::default()).await.unwrap();
-        let tenant_id = store.tenant("acme").await.unwrap();
+        let tenant_id = store.tenant("default").await.unwrap();
         let (name, queue) = ("revenue".to_owned(), "default".to_owned());
         let document = JobDocument { name, document: json!({}), queue, policy: Policy::default() };
         store.save_job(tenant_id, document, "ann").await.unwrap();
@@ -72,7 +72,7 @@ fn what_was_changed_or_removed_is_named() {
 }
 
 #[test]
-fn a_store_that_nobody_may_write_is_checked() {
+fn a_store_that_nobody_may_write_is_looked_at() {
     let place = Place::new(&[]);
     let path = place.path().join("store.db");
     morning(&StorePlace::Sqlite(path.clone()));
@@ -84,9 +84,19 @@ fn a_store_that_nobody_may_write_is_checked() {
         }
     };
     set_read_only(true);
-    let verified = shown(place.trueup(&["audit", "verify", "--store", "sqlite:store.db"]).output().unwrap());
+    let table = [
+        (&["audit", "verify"][..], "whole: 4 entries, "),
+        (&["status"], "\nQueues\n"),
+        (&["runs", "list"], " revenue "),
+    ];
+    let looked = table.map(|(command, expected)| {
+        let arguments = [command, &["--store", "sqlite:store.db"]].concat();
+        (shown(place.trueup(&arguments).output().unwrap()), expected)
+    });
     set_read_only(false);
-    assert!(verified.starts_with("exit 0\nwhole: 4 entries"), "{verified}");
+    for (looked, expected) in looked {
+        assert!(looked.starts_with("exit 0\n") && looked.contains(expected), "{looked}");
+    }
 }
 
 #[test]

@@ -87,6 +87,11 @@ impl Postgres {
         self.read(|sql| &sql.runs_between, &of).await?.iter().map(rows::record).collect()
     }
 
+    pub(crate) async fn tenant_named(&self, name: &str) -> Result<Option<TenantId>, StoreError> {
+        let found = self.read(|sql| &sql.tenant, &[&name]).await?;
+        found.first().map(|row| rows::tenant_id(row, 0)).transpose()
+    }
+
     pub(crate) async fn job(&self, tenant_id: TenantId, name: &str) -> Result<Option<Job>, StoreError> {
         let found = self.read(|sql| &sql.job, &[&tenant_id.to_string(), &name]).await?;
         found.first().map(rows::job).transpose()

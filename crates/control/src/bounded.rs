@@ -21,6 +21,10 @@ impl<E: Engine> Bounded<E> {
         self.engine.misses_until_lost()
     }
 
+    pub(crate) fn reads_hand_offs(&self) -> bool {
+        self.engine.reads_hand_offs()
+    }
+
     /// A submit that was not answered may have come through; the next one is recognised by its name.
     pub(crate) async fn submit(&self, run: &Record) -> Result<(), RunError> {
         let submitted = timeout(self.patience, self.engine.submit(run)).await;

@@ -73,7 +73,7 @@ async fn taking_in_events_is_killed(kind: Kind) {
         let mut server = scene.serve_with_engine("tells", &point);
         server.is_held_at(&point);
         server.kill();
-        let told = scene.store.events_of(OBSERVED, 0, 100).await.unwrap().len();
+        let told = scene.store.events_of(scene.tenant_id, OBSERVED, 0, 100).await.unwrap().len();
         assert_eq!(told, if boundary == "after_commit" { TOLD } else { 0 }, "{point}");
         scene.ends_well(0).await;
     }

@@ -7,16 +7,27 @@ use trueup_lifecycle::Status;
 use crate::scene::{AT_ONCE, BOUNDARIES, Kind, Scene};
 
 /// Verbs that a server comes to by itself when there is a run.
-pub(crate) const BY_ITSELF: [&str; 8] =
-    ["Schedule", "Take", "Tell", "Finish", "NotePass", "SweepStaleClaims", "Look", "SweepFinished"];
+pub(crate) const BY_ITSELF: [&str; 10] = [
+    "Schedule",
+    "Take",
+    "Tell",
+    "Finish",
+    "NotePass",
+    "SweepStaleClaims",
+    "Look",
+    "SweepFinished",
+    "NextPause",
+    "ForgetPasses",
+];
 /// Verbs that a server comes to when something else has happened first, each with a case of its own.
-pub(crate) const IN_A_CASE: [&str; 3] = ["Expire", "HandBack", "Forget"];
+pub(crate) const IN_A_CASE: [&str; 4] = ["Expire", "HandBack", "Forget", "Withdrawn"];
 
 on_both! {
     a_server_is_killed,
     a_sweep_is_killed,
     handing_back_is_killed,
     forgetting_is_killed,
+    withdrawing_is_killed,
 }
 
 async fn a_server_is_killed(kind: Kind) {
@@ -95,7 +106,7 @@ async fn forgetting_is_killed(kind: Kind) {
         let mut second = scene.serve(Some(&point), &["--retention", "0s"]);
         second.is_held_at(&point);
         second.kill();
-        let told = scene.store.events_of(run_id, 0, 100).await.unwrap().len();
+        let told = scene.store.events_of(scene.tenant_id, run_id, 0, 100).await.unwrap().len();
         assert_eq!(scene.runs().await.len(), usize::from(told > 0), "{point}");
         let _third = scene.serve(None, &["--retention", "0s"]);
         let mut changes = scene.store.changes();
@@ -103,5 +114,26 @@ async fn forgetting_is_killed(kind: Kind) {
             // Nothing is told of it, so that nobody is woken.
             drop(tokio::time::timeout(Duration::from_millis(100), changes.changed()).await);
         }
+    }
+}
+
+/// A run is cancelled before a worker took it, and the server is killed as it notes that the engine knows.
+async fn withdrawing_is_killed(kind: Kind) {
+    for boundary in BOUNDARIES {
+        let scene = Scene::set(kind).await;
+        let point = format!("Withdrawn/{boundary}");
+        let mut server = scene.serve(Some(&point), &["--places", "0"]);
+        let run_id = scene.start("daily").await;
+        scene.becomes(run_id, |record| record.run.state.status() == Status::Scheduled).await;
+        scene.store.request_cancel(scene.tenant_id, run_id, "ann", None).await.unwrap();
+        server.is_held_at(&point);
+        server.kill();
+        let is_left = !scene.store.sweep_cancels(10).await.unwrap().is_empty();
+        assert_eq!(is_left, boundary != "after_commit", "{point}");
+        assert_eq!(scene.run(run_id).await.run.state.status(), Status::Cancelled, "{point}");
+        let _second = scene.serve(None, &[]);
+        let second = scene.start("daily").await;
+        scene.completes(second).await;
+        scene.ends_well(2).await;
     }
 }

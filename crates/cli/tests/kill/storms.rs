@@ -24,7 +24,7 @@ async fn a_frozen_worker_is_refused(kind: Kind) {
     let _server = scene.serve(None, &["--places", "0"]);
     let mut frozen = scene.command(&worker("frozen"), None);
     let run_id = scene.start("daily").await;
-    let told = async || scene.store.events_of(run_id, 0, 100).await.unwrap();
+    let told = async || scene.store.events_of(scene.tenant_id, run_id, 0, 100).await.unwrap();
     let is_reading = |event_type| event_type == Some(EventType::ExtractionStarted);
     until(scene.store.changes(), told, |told| {
         told.iter().filter(|event| is_reading(event.name.event_type())).count() == 2

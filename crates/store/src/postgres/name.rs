@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use tokio::time::{sleep, timeout};
+use trueup_connect::Server;
 
 use super::error::failed;
 use super::pool::{Connection, PATIENCE};
-use super::server::Server;
 use crate::error::StoreError;
 
 const DOING: &str = "taking a name";

@@ -12,11 +12,9 @@ const SLOTS: usize = 3;
 const RUNS_A_KILL: usize = 5;
 
 /// Where slots are taken, held and freed.
-const POINTS: [&str; 8] = [
-    "ClaimForScheduling/before_commit",
-    "ClaimForScheduling/after_commit",
-    "HandOff/before_commit",
-    "HandOff/after_commit",
+const POINTS: [&str; 6] = [
+    "Schedule/before_commit",
+    "Schedule/after_commit",
     "Take/after_commit",
     "Finish/before_commit",
     "Finish/after_commit",

@@ -38,7 +38,7 @@ impl Bare {
     }
 
     /// Prepares the statement for so many rows, which is no part of what is measured; of SQLite's the connection keeps it.
-    pub async fn prepare(&mut self, rows: usize) {
+    pub(crate) async fn prepare(&mut self, rows: usize) {
         match self {
             Self::Sqlite(connection) => {
                 drop(connection.prepare_cached(&statement(rows, |_| "?".to_owned())).unwrap());

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use super::error::kind;
 use super::inspect::{self, Depth, Found};
@@ -38,7 +38,7 @@ pub(crate) fn open(
     let mut connection = Connection::open_with_flags(path, flags).map_err(error)?;
     tune(&mut connection).map_err(error)?;
     match found {
-        Found::Nothing => mark(&connection)?,
+        Found::Nothing => mark(&mut connection)?,
         Found::Whole => {}
         Found::InUse => check_in_use(&connection, path, depth)?,
     }
@@ -66,18 +66,21 @@ pub(crate) fn tune(connection: &mut Connection) -> rusqlite::Result<()> {
 }
 
 /// Marks an empty file as ours, before there is a log of writes beside it: the file itself is to say whose it is.
-fn mark(connection: &Connection) -> Result<(), StoreError> {
+fn mark(connection: &mut Connection) -> Result<(), StoreError> {
     let error = |error| kind(&error, DOING);
-    let number = |pragma| connection.pragma_query_value(None, pragma, |row| row.get::<_, i32>(0));
-    if number("application_id").map_err(error)? == APPLICATION_ID {
-        return Ok(());
+    // What is looked at stays so until it is marked, however many processes do so at once.
+    let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(error)?;
+    let number = |pragma| tx.pragma_query_value(None, pragma, |row| row.get::<_, i32>(0));
+    let marked = number("application_id").map_err(error)?;
+    if marked != APPLICATION_ID {
+        if marked != 0 || number("schema_version").map_err(error)? > 0 {
+            return Err(StoreError::Foreign {
+                problem: "another application has just made it its own".to_owned(),
+            });
+        }
+        tx.pragma_update(None, "application_id", APPLICATION_ID).map_err(error)?;
     }
-    if number("page_count").map_err(error)? > 0 {
-        return Err(StoreError::Foreign {
-            problem: "another application has just made it its own".to_owned(),
-        });
-    }
-    connection.pragma_update(None, "application_id", APPLICATION_ID).map_err(error)
+    tx.commit().map_err(error)
 }
 
 /// Checks a store that only SQLite can read; should it be damaged, closing it moves nothing from the log into the file.

@@ -83,7 +83,7 @@ pub(crate) async fn a_batch_is_all_or_nothing(bench: Bench) {
     assert_eq!(bench.store.events_of(bench.tenant_id, first.run_id, 0, 10).await.unwrap().len(), 2);
 }
 
-pub async fn a_long_batch_keeps_its_order_around_what_is_repeated(bench: Bench) {
+pub(crate) async fn a_long_batch_keeps_its_order_around_what_is_repeated(bench: Bench) {
     let batch: Vec<Event> = (0..75).map(|_| bench.foreign_event(bench.store.next_event_id())).collect();
     let repeated = [40, 3, 74];
     bench.store.append_events(repeated.map(|at: usize| batch[at].clone()).to_vec()).await.unwrap();
@@ -96,7 +96,7 @@ pub async fn a_long_batch_keeps_its_order_around_what_is_repeated(bench: Bench) 
     assert_eq!(positions, (1..=75).collect::<Vec<u64>>());
 }
 
-pub async fn what_others_tell_of_an_end_is_kept(bench: Bench) {
+pub(crate) async fn what_others_tell_of_an_end_is_kept(bench: Bench) {
     let ends = ["run.finalised", "run.finalised", "run.cancelled", "execution.completed"];
     let told =
         |name: &&str| Event { name: (*name).into(), ..bench.foreign_event(bench.store.next_event_id()) };
@@ -109,7 +109,7 @@ pub async fn what_others_tell_of_an_end_is_kept(bench: Bench) {
     assert_eq!(names(&stored), [&ends[..], &["run.cancelled"]].concat(), "once each, contradictions and all");
 }
 
-pub async fn nobody_tells_of_another_tenants_run_or_hears_of_it(bench: Bench) {
+pub(crate) async fn nobody_tells_of_another_tenants_run_or_hears_of_it(bench: Bench) {
     let run_id = bench.trigger("revenue").await;
     let stranger = bench.store.tenant("globex").await.unwrap();
     let event =

@@ -169,7 +169,7 @@ async fn processes_that_make_a_store_at_once_make_one() {
         let children: Vec<_> = (0..6)
             .map(|_| {
                 Command::new(std::env::current_exe().unwrap())
-                    .args(["opening::processes_that_make_a_store_at_once_make_one", "--exact"])
+                    .args(["opening::processes_that_make_a_store_at_once_make_one", "--exact", "--nocapture"])
                     .env(PATH_FOR_A_CHILD, &path)
                     .stdout(std::process::Stdio::null())
                     .spawn()

@@ -44,15 +44,16 @@ fn uses(file: &Source, folder: &str, kind: &str, name: &str) -> bool {
 }
 
 /// Crates of the workspace that a crate may build on; tests may use any.
-const LAYERS: [(&str, &[&str]); 10] = [
+const LAYERS: [(&str, &[&str]); 11] = [
     ("trueup-compare", &[]),
+    ("trueup-connect", &[]),
     ("trueup-control", &["trueup-events", "trueup-lifecycle", "trueup-store"]),
     ("trueup-events", &[]),
-    ("trueup-extract", &[]),
+    ("trueup-extract", &["trueup-connect"]),
     ("trueup-job", &[]),
     ("trueup-lifecycle", &["trueup-events"]),
     ("trueup-reconcile", &["trueup-compare", "trueup-events", "trueup-extract", "trueup-job"]),
-    ("trueup-store", &["trueup-events", "trueup-lifecycle"]),
+    ("trueup-store", &["trueup-connect", "trueup-events", "trueup-lifecycle"]),
     (
         "trueup-cli",
         &[

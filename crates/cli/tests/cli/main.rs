@@ -7,6 +7,7 @@ mod audit;
 mod check;
 mod contradictions;
 mod diff;
+mod disk_full;
 mod events_tail;
 mod failures;
 #[cfg(unix)]

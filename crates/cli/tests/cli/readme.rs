@@ -83,7 +83,8 @@ fn every_command_runs_and_finds_breaks() {
 #[test]
 fn the_job_finds_what_the_main_example_does() {
     let (place, readme) = (tour(), readme());
-    assert!(readme.contains("\ntrueup run examples/job.yaml\n"));
+    assert!(readme.contains("\ntrueup check examples/job.yaml\ntrueup run examples/job.yaml\n"));
+    assert!(place.trueup(&["check", "examples/job.yaml", "--connect"]).status().unwrap().success());
     let ran = place.trueup(&["run", "examples/job.yaml", "--quiet"]).output().unwrap();
     assert_eq!(ran.status.code(), Some(1));
     let verdict = blocks(&readme, "text")[0].lines().next().unwrap();

@@ -112,7 +112,7 @@ fn limits(job: &Job, assignment: &Assignment) -> Result<Limits, RunError> {
     let memory = given.or_else(|| memory::of_job(job.memory, memory::free));
     let processors = || thread::available_parallelism().map_or(1, usize::from);
     Ok(Limits {
-        memory: memory.ok_or_else(|| invalid(&"memory: at least 48MiB are needed"))?,
+        memory: memory.ok_or_else(|| invalid(&memory::TOO_LITTLE))?,
         threads: job.threads.or(assignment.threads).map_or_else(processors, usize::from),
         temp_dir: std::env::temp_dir(),
     })

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde_json::json;
 use trueup_compare::Limits;
-use trueup_events::outcome::RunError;
+use trueup_events::outcome::{Reason, RunError};
 use trueup_job::{Arguments, Job};
 use trueup_reconcile::{Looked, Work};
 
@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::report::counted;
 use crate::report::text_grid::{Field, Marks, lines};
 use crate::visible::visible;
-use crate::{job_file, output, terminal};
+use crate::{job_file, memory, output, terminal};
 
 /// Checks a job and says how to exit.
 pub(crate) fn check(options: &Check) -> Result<ExitCode, Failure> {
@@ -37,7 +37,12 @@ pub(crate) fn check(options: &Check) -> Result<ExitCode, Failure> {
 
 /// What is found without a comparison: only what cannot be carried out, or all that the sources say.
 fn look(job: &Job, arguments: &Arguments, connect: bool) -> Result<Vec<Looked>, RunError> {
-    let limits = Limits { memory: 0, threads: 1, temp_dir: std::env::temp_dir() };
+    let memory = memory::of_job(job.memory, memory::free);
+    let limits = Limits {
+        memory: memory.ok_or_else(|| RunError::new(Reason::InvalidJob, memory::TOO_LITTLE))?,
+        threads: 1,
+        temp_dir: std::env::temp_dir(),
+    };
     let work = Work {
         job,
         arguments,

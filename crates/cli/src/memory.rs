@@ -11,6 +11,8 @@ use crate::failure::Failure;
 const UNKNOWN_FREE: u64 = 4 << 30;
 /// The program itself and what its threads read into take most of this; less would not be kept.
 const LEAST: u64 = 48 << 20;
+/// Why a job that allows less cannot be carried out.
+pub(crate) const TOO_LITTLE: &str = "memory: at least 48MiB are needed";
 /// What is used of what is free, unless a job says otherwise.
 const DEFAULT_PERCENT: u8 = 60;
 

@@ -18,6 +18,8 @@ pub struct Database<'a> {
     pub place: &'a str,
     /// Where rows are kept while they are compared.
     pub temp_dir: &'a Path,
+    /// Whether rows are read, or only the columns are wanted.
+    pub has_rows: bool,
     /// Is asked several times a second whether to give up.
     pub is_stopped: &'a (dyn Fn() -> bool + Sync),
 }
@@ -74,19 +76,6 @@ impl Query {
         }
     }
 
-    /// The same columns without any row.
-    #[must_use]
-    pub fn without_rows(&self) -> Self {
-        let mut pieces = self.pieces.clone();
-        if let Some(first) = pieces.first_mut() {
-            *first = format!("select * from (\n{first}");
-        }
-        if let Some(last) = pieces.last_mut() {
-            *last = format!("{}\n) as source limit 0", unended(last));
-        }
-        Self { pieces, values: self.values.clone() }
-    }
-
     /// The SQL with a placeholder for each value, numbered from 1.
     pub(crate) fn sql(&self, placeholder: impl Fn(usize) -> String) -> String {
         let mut sql = String::new();
@@ -96,13 +85,8 @@ impl Query {
             }
             sql.push_str(piece);
         }
-        unended(&sql).to_owned()
+        sql
     }
-}
-
-/// A statement as a part of another.
-fn unended(sql: &str) -> &str {
-    sql.trim_end().trim_end_matches(';')
 }
 
 impl Database<'_> {

@@ -85,7 +85,7 @@ async fn copy(client: &Client, database: &Database<'_>, query: &Query) -> Result
         let set = "select set_config($1, $2, true)";
         client.execute(set, &[&setting(number), &value.to_string()]).await.map_err(refused)?;
     }
-    let statement = copy_statement(&asked, &columns, query);
+    let statement = copy_statement(&asked, &columns, query, database.has_rows);
     let mut rows = pin!(client.copy_out(&statement).await.map_err(refused)?);
     let mut spool = Spool::new(database, columns)?;
     while let Some(bytes) = rows.try_next().await.map_err(refused)? {
@@ -120,7 +120,7 @@ fn columns(asked: &Statement) -> Result<Vec<Column>, String> {
 
 /// `COPY` takes no parameters, so that values are bound into settings of the transaction, and read from there as the
 /// types that the server has inferred for them.
-fn copy_statement(asked: &Statement, columns: &[Column], query: &Query) -> String {
+fn copy_statement(asked: &Statement, columns: &[Column], query: &Query, has_rows: bool) -> String {
     let bound = |number: usize| {
         let kind = asked.params().get(number - 1).unwrap_or(&Type::TEXT);
         let kind = format!("{}.{}", quoted(kind.schema()), quoted(kind.name()));
@@ -131,8 +131,15 @@ fn copy_statement(asked: &Statement, columns: &[Column], query: &Query) -> Strin
         if *is_cast { format!("{name}::text as {name}") } else { name }
     });
     let selected = selected.collect::<Vec<_>>().join(", ");
+    let limit = if has_rows { "" } else { " limit 0" };
     // A line of its own, for a query may end in a comment.
-    format!("copy (select {selected} from (\n{}\n) as source) to stdout (format binary)", query.sql(bound))
+    let source = format!("(\n{}\n) as source{limit}", unended(&query.sql(bound)));
+    format!("copy (select {selected} from {source}) to stdout (format binary)")
+}
+
+/// A statement as a part of another: without the semicolon that ends it.
+fn unended(sql: &str) -> &str {
+    sql.trim_end().trim_end_matches(';')
 }
 
 fn setting(number: usize) -> String {

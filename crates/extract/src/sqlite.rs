@@ -12,8 +12,7 @@ use std::time::Duration;
 use arrow_array::RecordBatch;
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{ArrowError, Field, Schema};
-use rusqlite::types::ToSqlOutput;
-use rusqlite::{Connection, ErrorCode, OpenFlags, Row, Statement, ToSql, params_from_iter};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Row, Statement, params_from_iter};
 
 use self::column::{Column, Seen};
 use crate::database::{Database, Query, Value};
@@ -58,10 +57,13 @@ fn read_from(connection: &Connection, database: &Database<'_>, query: &Query) ->
     let mut statement = connection.prepare(&query.sql(|number| format!("?{number}"))).map_err(refused)?;
     let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
     check(&statement, &names).map_err(|problem| database.refused(Refused::Query, problem))?;
+    let values = query.values.iter().map(bound).collect::<Result<Vec<_>, _>>();
+    let values = values.map_err(|problem| database.refused(Refused::Query, problem))?;
+    let values = if database.has_rows { Some(values.as_slice()) } else { None };
     let mut seen = vec![Seen::default(); names.len()];
     each_row(
         &mut statement,
-        query,
+        values,
         |row| {
             for (at, seen) in seen.iter_mut().enumerate() {
                 seen.look_at(row.get_ref(at).map_err(refused)?);
@@ -72,7 +74,7 @@ fn read_from(connection: &Connection, database: &Database<'_>, query: &Query) ->
     )?;
     let fields = names.iter().zip(&seen).map(|(name, seen)| Field::new(name, seen.data_type(), true));
     let mut spool = Spool::new(database, &Schema::new(fields.collect::<Vec<_>>()), &seen)?;
-    each_row(&mut statement, query, |row| spool.take(row), refused)?;
+    each_row(&mut statement, values, |row| spool.take(row), refused)?;
     spool.finish()
 }
 
@@ -89,32 +91,37 @@ fn check(statement: &Statement<'_>, names: &[String]) -> Result<(), String> {
     }
 }
 
+/// Runs the query, unless no row is wanted.
 fn each_row(
     statement: &mut Statement<'_>,
-    query: &Query,
+    values: Option<&[rusqlite::types::Value]>,
     mut take: impl FnMut(&Row<'_>) -> Result<(), Error>,
     refused: impl Fn(rusqlite::Error) -> Error,
 ) -> Result<(), Error> {
-    let mut rows = statement.query(params_from_iter(&query.values)).map_err(&refused)?;
+    let Some(values) = values else { return Ok(()) };
+    let mut rows = statement.query(params_from_iter(values)).map_err(&refused)?;
     while let Some(row) = rows.next().map_err(&refused)? {
         take(row)?;
     }
     Ok(())
 }
 
-/// Numbers are bound as numbers, since SQLite compares values by what they are.
-impl ToSql for Value {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(match self {
-            Self::Integer(number) => ToSqlOutput::from(*number),
-            Self::Boolean(flag) => ToSqlOutput::from(*flag),
-            Self::Decimal(numeral) => match numeral.parse::<f64>() {
-                Ok(real) => ToSqlOutput::from(real),
-                Err(_) => ToSqlOutput::from(numeral.as_str()),
-            },
-            Self::Text(text) => ToSqlOutput::from(text.as_str()),
-        })
-    }
+/// Numbers are bound as numbers, since SQLite compares values by what they are; one that it cannot hold exactly is refused.
+fn bound(value: &Value) -> Result<rusqlite::types::Value, String> {
+    Ok(match value {
+        Value::Integer(number) => (*number).into(),
+        Value::Boolean(flag) => (*flag).into(),
+        Value::Text(text) => text.clone().into(),
+        Value::Decimal(numeral) => match (numeral.parse::<i64>(), numeral.parse::<f64>()) {
+            (Ok(number), _) => number.into(),
+            (Err(_), Ok(real)) if real.to_string() == *numeral => real.into(),
+            _ => {
+                return Err(format!(
+                    "SQLite cannot hold {numeral} exactly; make it a parameter of type string"
+                ));
+            }
+        },
+    })
 }
 
 /// Rows while they are written down, a part at a time.

@@ -145,7 +145,7 @@ impl Telling<'_> {
                 connection_type: source.kind.name().to_owned(),
                 source_name: Some(source.name.clone()),
             });
-            let opened = source.open(temp_dir, &|| progress.is_cancelled());
+            let opened = source.open(temp_dir, true, &|| progress.is_cancelled());
             let mut input = opened.map_err(|error| {
                 let Some(error) = failure::of_source(&error) else { return Stopped::Cancelled };
                 self.say(ExtractionErrored {

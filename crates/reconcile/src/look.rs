@@ -1,11 +1,12 @@
 //! A job without a comparison: whether it can be carried out, and what its sources are.
 
-use arrow_schema::DataType;
-use trueup_compare::Table as _;
+use arrow_schema::{DataType, SchemaRef};
+use trueup_compare::{Part, Progress, Scan, Selection, Source, Table, TableError};
 use trueup_events::outcome::RunError;
 
 use crate::carry_out::Work;
 use crate::failure;
+use crate::input::Input;
 use crate::plan::Plan;
 
 /// What a source would be read as.
@@ -24,19 +25,67 @@ pub fn check(work: &Work<'_>) -> Result<(), RunError> {
     Plan::new(work).map(drop)
 }
 
-/// Opens every source as far as it takes to know its columns: of a query no row is read.
+/// Opens every source as far as it takes to know its columns, of a query without any row, and holds the job against them.
 pub fn look(work: &Work<'_>) -> Result<Vec<Looked>, RunError> {
     let plan = Plan::new(work)?;
-    let look = |source: &crate::reading::Reading| {
-        let opened = source.for_columns().open(&work.limits.temp_dir, &|| false);
+    let mut inputs = Vec::with_capacity(plan.sources.len());
+    for source in &plan.sources {
+        let opened = source.open(&work.limits.temp_dir, false, &|| false);
         let mut input = opened.map_err(|error| failure::of_opening(&error))?;
         input.declared = source.declared.clone();
-        let schema = input.table.schema();
-        let types = schema.fields().iter().map(|field| word(field.data_type()));
-        let columns = input.columns().into_iter().zip(types).collect();
-        Ok(Looked { source: source.name.clone(), described: input.described(), columns })
-    };
-    plan.sources.iter().map(look).collect()
+        inputs.push(input);
+    }
+    let tables: Vec<NoRows> = inputs.iter().map(|input| NoRows(input.table.schema())).collect();
+    for stage in &plan.stages {
+        let emptied = inputs.iter().zip(&tables).map(|(input, table)| Source { table, ..input.source() });
+        let sources: Vec<Source<'_>> = emptied.collect();
+        let progress = Progress::new(sources.len());
+        let compared = trueup_compare::compare(&sources, &stage.spec, work.limits, &progress, None);
+        if let Some(error) = compared.err().and_then(|error| failure::of_comparison(&error)) {
+            return Err(error);
+        }
+    }
+    Ok(inputs.iter().map(looked).collect())
+}
+
+fn looked(input: &Input) -> Looked {
+    let schema = input.table.schema();
+    let types = schema.fields().iter().map(|field| word(field.data_type()));
+    let columns = input.columns().into_iter().zip(types).collect();
+    Looked { source: input.name.clone(), described: input.described(), columns }
+}
+
+/// The columns of a table, and nothing in them.
+struct NoRows(SchemaRef);
+
+impl Table for NoRows {
+    fn schema(&self) -> SchemaRef {
+        SchemaRef::clone(&self.0)
+    }
+
+    fn rows_hint(&self) -> Option<u64> {
+        Some(0)
+    }
+
+    fn scan<'a>(
+        &'a self,
+        _: &[usize],
+        _: Option<&'a Selection>,
+    ) -> Result<Box<dyn Scan<'a> + 'a>, TableError> {
+        Ok(Box::new(NoParts))
+    }
+
+    fn place(&self, _: usize, _: usize) -> Result<String, TableError> {
+        Err("there are no rows".into())
+    }
+}
+
+struct NoParts;
+
+impl<'a> Scan<'a> for NoParts {
+    fn next_part(&self) -> Result<Option<Part<'a>>, TableError> {
+        Ok(None)
+    }
 }
 
 /// What a type is for people; text is read as what all of it can be read as, which is not known yet.
@@ -53,7 +102,7 @@ fn word(data_type: &DataType) -> &'static str {
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => {
             "binary"
         }
-        DataType::Null => "nothing but NULL",
+        DataType::Null => "known only from its values",
         DataType::Dictionary(_, values) => word(values),
         _ => "text",
     }

@@ -15,7 +15,6 @@ use crate::failure::invalid_job;
 use crate::input::{Declared, Input, OpenError};
 
 /// How a source is read.
-#[derive(Clone)]
 pub(crate) struct Reading {
     pub(crate) name: String,
     pub(crate) kind: ConnectionKind,
@@ -24,7 +23,6 @@ pub(crate) struct Reading {
 }
 
 /// Where rows come from.
-#[derive(Clone)]
 pub(crate) enum Origin {
     Files {
         path: String,
@@ -72,25 +70,18 @@ impl Reading {
         Ok(Self { name: source.name.clone(), kind, origin, declared })
     }
 
-    /// The same, but for the rows of a query.
-    pub(crate) fn for_columns(&self) -> Self {
-        let mut same = self.clone();
-        if let Origin::Database { query, .. } = &mut same.origin {
-            *query = query.without_rows();
-        }
-        same
-    }
-
-    /// Opens it, which for a database is to read all of it, until somebody calls it off.
+    /// Opens it, which for a database is to read all of it, or only its columns, until somebody calls it off.
     pub(crate) fn open(
         &self,
         temp_dir: &Path,
+        has_rows: bool,
         is_stopped: &(dyn Fn() -> bool + Sync),
     ) -> Result<Input, OpenError> {
         let opened = match &self.origin {
             Origin::Files { path, options } => trueup_extract::open(path, options),
             Origin::Database { engine, url, place, query } => {
-                Database { engine: *engine, url: url.expose(), place, temp_dir, is_stopped }.query(query)
+                Database { engine: *engine, url: url.expose(), place, temp_dir, has_rows, is_stopped }
+                    .query(query)
             }
         };
         Input::of(&self.name, opened)

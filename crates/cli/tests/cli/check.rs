@@ -69,6 +69,11 @@ fn what_is_wrong_is_named() {
             "sources.bank.file: only files of this machine are read so far",
             &[],
         ),
+        ("key: [txn_id]", "key: [txn_di]", "txn_di", &["--connect"]),
+        ("note: remark", "nope: remark", "bank has no column `nope` to rename", &["--connect"]),
+        ("key: [txn_id]", "key: [txn_id]\nonly: [nope]", "nope", &["--connect"]),
+        ("key: [txn_id]", "key: [txn_id]\ntolerances: {nope: '1'}", "nope", &["--connect"]),
+        ("key: [txn_id]", "key: [txn_id]\nmemory: 1KB", "memory: at least 48MiB are needed", &[]),
         ("bank.csv", "bnak.csv", "did you mean", &["--connect"]),
         ("now()", "nox()", "function nox() does not exist", &["--connect"]),
         (

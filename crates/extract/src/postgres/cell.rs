@@ -65,7 +65,8 @@ impl Cell {
             Type::TIME => Self::Time,
             Type::TIMESTAMP => Self::Timestamp,
             Type::TIMESTAMPTZ => Self::Instant,
-            Type::TEXT | Type::VARCHAR | Type::BPCHAR | Type::NAME | Type::JSON => Self::Text,
+            // Not `char(n)`, whose blanks at the end mean nothing to PostgreSQL: it leaves them out of the text it makes of it.
+            Type::TEXT | Type::VARCHAR | Type::NAME | Type::JSON => Self::Text,
             Type::BYTEA => Self::Bytes,
             _ => match kind.kind() {
                 Kind::Enum(_) => Self::Text,

@@ -57,6 +57,17 @@ impl Seen {
     }
 }
 
+/// Why a value cannot be added to a column.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Unheld {
+    /// It is no text.
+    #[error(transparent)]
+    Utf8(#[from] Utf8Error),
+    /// Nothing like it was there at the first reading, though both are of the same moment.
+    #[error("the query gives other values each time, as with random(); make it give the same")]
+    Changed,
+}
+
 /// The values of a part.
 pub(super) enum Column {
     Null(usize),
@@ -77,17 +88,17 @@ impl Column {
         }
     }
 
-    /// Adds a value; a class that was not seen before cannot come, since both readings are of the same moment.
-    pub(super) fn push(&mut self, value: ValueRef<'_>) -> Result<(), Utf8Error> {
+    /// Adds a value.
+    pub(super) fn push(&mut self, value: ValueRef<'_>) -> Result<(), Unheld> {
         match (self, value) {
-            (Self::Null(count), _) => *count += 1,
+            (Self::Null(count), ValueRef::Null) => *count += 1,
+            (Self::Integers(values), ValueRef::Null) => values.append_null(),
             (Self::Integers(values), ValueRef::Integer(number)) => values.append_value(number),
-            (Self::Integers(values), _) => values.append_null(),
+            (Self::Floats(values), ValueRef::Null) => values.append_null(),
             (Self::Floats(values), ValueRef::Integer(number)) => values.append_value(number as f64),
             (Self::Floats(values), ValueRef::Real(real)) => values.append_value(real),
-            (Self::Floats(values), _) => values.append_null(),
+            (Self::Blobs(values), ValueRef::Null) => values.append_null(),
             (Self::Blobs(values), ValueRef::Blob(bytes)) => values.append_value(bytes),
-            (Self::Blobs(values), _) => values.append_null(),
             (Self::Text(values), ValueRef::Null) => values.append_null(),
             (Self::Text(values), ValueRef::Text(text)) => values.append_value(from_utf8(text)?),
             (Self::Text(values), ValueRef::Integer(number)) => values.append_value(number.to_string()),
@@ -98,6 +109,7 @@ impl Column {
                     digits.map(|digit| char::from(HEX[usize::from(digit)])).collect::<String>(),
                 );
             }
+            _ => return Err(Unheld::Changed),
         }
         Ok(())
     }

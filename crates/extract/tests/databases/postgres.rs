@@ -78,7 +78,7 @@ fn every_type_is_exact() {
     'NaN'::numeric is Utf8View: ‹NaN›
     100000000::numeric is Decimal128(38, 0): ‹100000000›
     'Größe 🦀 '::text is Utf8View: ‹Größe 🦀 ›
-    'ab'::char(4) is Utf8View: ‹ab  ›
+    'ab'::char(4) is Utf8View: ‹ab›
     '2026-03-29'::date is Date32: ‹2026-03-29›
     '0044-03-15 BC'::date is Date32: ‹-0043-03-15›
     '23:59:59.999999'::time is Time64(µs): ‹23:59:59.999999›

@@ -71,7 +71,7 @@ fn values_are_bound_as_what_they_are() {
         pieces: pieces.map(str::to_owned).to_vec(),
         values: vec![
             Value::Integer(1),
-            Value::Decimal("10.50".to_owned()),
+            Value::Decimal("10.5".to_owned()),
             Value::Text("2026-01-31".to_owned()),
         ],
     };
@@ -128,4 +128,27 @@ fn being_called_off_ends_the_query() {
     let endless = sql("with recursive n (i) as (select 1 union all select i + 1 from n) select i from n");
     let stopped = ask(Engine::Sqlite, &Ledger::new().path(), &endless, &|| true);
     assert!(matches!(stopped, Err(Error::Stopped)), "{:?}", stopped.err());
+}
+
+#[test]
+fn a_query_that_gives_other_values_each_time_is_refused() {
+    // Of so many columns one at least is a number first and a text then.
+    let column = |at| format!("iif(random() % 2 = 0, 1, 'x') as c{at}");
+    let columns: Vec<String> = (0..100).map(column).collect();
+    let error = Ledger::new().ask(&sql(&format!("select {}", columns.join(", ")))).map(drop).unwrap_err();
+    assert!(error.to_string().contains("other values each time"), "{error}");
+}
+
+#[test]
+fn a_decimal_is_bound_exactly_or_not_at_all() {
+    let ledger = Ledger::new();
+    let ask = |numeral: &str| {
+        let pieces = ["select 1 as n where ", " = 9007199254740993"].map(str::to_owned).to_vec();
+        ledger.ask(&Query { pieces, values: vec![Value::Decimal(numeral.to_owned())] })
+    };
+    assert_eq!(ask("9007199254740993").unwrap().rows_hint(), Some(1));
+    assert_eq!(ask("9007199254740992").unwrap().rows_hint(), Some(0));
+    assert_eq!(ask("0.1").unwrap().rows_hint(), Some(0));
+    let error = ask("9007199254740993.5").map(drop).unwrap_err().to_string();
+    assert!(error.contains("cannot hold 9007199254740993.5 exactly"), "{error}");
 }

@@ -21,7 +21,7 @@ const PAGE: u32 = 1_000;
 pub(crate) fn tail(options: &Tail) -> Result<ExitCode, Failure> {
     let interrupted = Interrupted::catch()?;
     let types = types(&options.types)?;
-    place::visit(&options.places, async |store, tenant_id| {
+    let read = async |store: &Store, tenant_id| {
         let run_id = match &options.run {
             Some(given) => Some(runs::find(store, tenant_id, given).await?.id()),
             None => None,
@@ -31,7 +31,9 @@ pub(crate) fn tail(options: &Tail) -> Result<ExitCode, Failure> {
             ended = reader.read(options.from, options.follow) => ended,
             () = interrupted.wait() => Ok(ExitCode::from(INTERRUPTED)),
         }
-    })
+    };
+    // Only who takes part in a store hears of its changes.
+    if options.follow { place::visit(&options.places, read) } else { place::look(&options.places, read) }
 }
 
 /// Types of ours are known by any of their spellings; others are taken as they are written if they could be somebody's.

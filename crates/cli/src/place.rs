@@ -58,9 +58,15 @@ impl Home {
 
     /// Opens the store and makes it if need be, with its tenant and its folder.
     pub(crate) async fn open(&self, role: Role, options: Options) -> Result<(Store, TenantId), Failure> {
-        fs::create_dir_all(&self.runs_dir)
-            .map_err(|error| Failure::NoFolder { folder: self.runs_dir.clone(), error })?;
+        let make = |folder: &Path| {
+            fs::create_dir_all(folder).map_err(|error| Failure::NoFolder { folder: folder.to_owned(), error })
+        };
+        if let Place::Sqlite(path) = &self.store {
+            path.parent().map_or(Ok(()), make)?;
+        }
         let store = open(&self.store, role, options).await?;
+        // Not before: what is no store is left as it is, and nothing is put beside it.
+        make(&self.runs_dir)?;
         let failed = |error| Failure::OpenStore { place: self.store.to_string(), error };
         let tenant_id = store.tenant(TENANT).await.map_err(failed)?;
         Ok((store, tenant_id))

@@ -21,7 +21,7 @@ pub(crate) fn run(options: &Queues) -> Result<ExitCode, Failure> {
 }
 
 fn list(options: &QueuesList) -> Result<ExitCode, Failure> {
-    let queues = place::visit(&options.places, async |store, tenant_id| Ok(store.queues(tenant_id).await?))?;
+    let queues = place::look(&options.places, async |store, tenant_id| Ok(store.queues(tenant_id).await?))?;
     if options.json {
         return output::say(&format!("{}\n", json(&queues)));
     }

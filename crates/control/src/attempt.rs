@@ -138,7 +138,7 @@ impl<P: Perform> Attempt<'_, P> {
         let (tell, told) = mpsc::channel(TOLD_MAX);
         let stop = CancellationToken::new();
         let mut work = pin!(self.station.performer.perform(assignment, tell, stop.clone()));
-        let mut account = Account { told, unsaid: VecDeque::new(), is_open: true };
+        let mut account = Account { told, unsaid: VecDeque::new(), is_open: true, unheard: 0 };
         // Beside everything else: a store that hangs holds up no deadline, no cancel and no end.
         let mut telling = pin!(Fuse::terminated());
         let mut why = None;
@@ -159,7 +159,8 @@ impl<P: Perform> Attempt<'_, P> {
                     telling.set(self.say(lease, account.all()).fuse());
                     None
                 }
-                _ = tells.tick(), if telling.is_terminated() && !account.unsaid.is_empty() => {
+                // A store that did not hear is told again with the next beat.
+                _ = tells.tick(), if telling.is_terminated() && account.unheard == 0 && !account.unsaid.is_empty() => {
                     telling.set(self.say(lease, account.all()).fuse());
                     None
                 }
@@ -211,6 +212,8 @@ struct Account {
     told: mpsc::Receiver<Told>,
     unsaid: VecDeque<Told>,
     is_open: bool,
+    /// How often in a row the store did not hear.
+    unheard: u32,
 }
 
 impl Account {
@@ -224,12 +227,14 @@ impl Account {
         match answer {
             Ok(cancel) => {
                 self.unsaid.drain(..count);
+                self.unheard = 0;
                 cancel.map(|_| Stop::Cancel)
             }
             Err(StoreError::Refused(_) | StoreError::NoSuchRun(_)) => Some(Stop::LeaseLost),
             Err(error) => {
                 // The work goes on: should the lease run out meanwhile, the store says so when it is back.
                 tracing::warn!(run_id = %lease.run_id(), %error, "the store did not hear how a run goes on");
+                self.unheard += 1;
                 None
             }
         }
@@ -269,8 +274,10 @@ fn report(performed: Performed, stop: Option<Stop>) -> Report {
         (Performed::Stopped | Performed::Died { .. }, Some(Stop::Deadline)) => {
             Report::Ended(Outcome::Error(classify(&[Fact::DeadlinePassed])))
         }
-        (Performed::Stopped, _) | (Performed::Died { .. }, Some(_)) => Report::Stopped,
-        (Performed::Died { facts, last_words }, None) => {
+        (Performed::Stopped, _) | (Performed::Died { .. }, Some(Stop::Cancel | Stop::LeaseLost)) => {
+            Report::Stopped
+        }
+        (Performed::Died { facts, last_words }, None | Some(Stop::Leaving)) => {
             let error = classify(&facts);
             let said = if last_words.is_empty() { "" } else { "; its last words: " };
             let message = format!("{}{said}{last_words}", error.message());

@@ -10,7 +10,7 @@ use crate::settings::Settings;
 use crate::station::Station;
 use crate::sweep::{Cancels, HandOffs, Leases, Misses, Orphans, Pauses, Retention, StaleClaims, Waiting};
 use crate::task::{Background, OnChange, Rhythm};
-use crate::worker::Worker;
+use crate::worker::{AtWork, Worker};
 
 /// What a process does for runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +40,11 @@ pub fn serve<E: Engine, P: Perform>(engine: &Arc<E>, station: Station<P>, roles:
     }
     if roles.places > 0 {
         let stopping = stopping.clone();
-        stopping.spawn(Arc::new(Worker::new(station, roles.places)).work());
+        let worker = Arc::new(Worker::new(station, roles.places));
+        // A look into memory, as seldom as reports are written.
+        let now_and_then = Rhythm { interval: Some(settings.lease / 3), on_change: OnChange::Nothing };
+        background.start(AtWork(Arc::clone(&worker)), now_and_then);
+        stopping.spawn(worker.work());
     }
 }
 

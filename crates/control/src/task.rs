@@ -170,9 +170,8 @@ impl Report {
     }
 
     async fn write<T: Task>(&mut self, background: &Background, started: Instant) {
-        let Tally { seen, done, note, .. } = std::mem::take(&mut self.unreported);
-        // What a pass says after one that failed is reported at once.
-        self.at = note.as_ref().is_none_or(|note| !note.starts_with(FAILED)).then(Instant::now);
+        let Tally { seen, done, note, .. } = self.unreported.clone();
+        let has_failed = note.as_ref().is_some_and(|note| note.starts_with(FAILED));
         let pass = Pass {
             task: T::NAME.to_owned(),
             instance: background.instance.clone(),
@@ -182,9 +181,14 @@ impl Report {
             done,
             note,
         };
-        // The next pass reports again.
-        if let Err(error) = background.store.note_pass(pass).await {
-            tracing::warn!(task = T::NAME, %error, "a report was not written");
+        match background.store.note_pass(pass).await {
+            Ok(()) => {
+                self.unreported = Tally::default();
+                // What a pass says after one that failed is reported at once.
+                self.at = (!has_failed).then(Instant::now);
+            }
+            // The next pass reports it with its own.
+            Err(error) => tracing::warn!(task = T::NAME, %error, "a report was not written"),
         }
     }
 }

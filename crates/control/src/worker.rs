@@ -1,6 +1,7 @@
 //! The worker: takes runs that were handed off, and runs as many at once as it has places.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use crate::jobs::Jobs;
 use crate::patience::Patience;
 use crate::perform::Perform;
 use crate::station::Station;
+use crate::task::{Tally, Task};
 
 /// The least time between two looks for runs to stop, well below the second within which they are.
 const STOP_INTERVAL: Duration = Duration::from_millis(200);
@@ -36,6 +38,9 @@ pub(crate) struct Worker<P> {
     /// The attempts under way, and what tells each that its run is to end.
     under_way: Mutex<UnderWay>,
     has_begun_one: Notify,
+    /// How many runs it has taken, and why it can take none, for its reports.
+    taken: AtomicU64,
+    trouble: Mutex<Option<String>>,
 }
 
 impl<P: Perform> Worker<P> {
@@ -50,6 +55,8 @@ impl<P: Perform> Worker<P> {
             free,
             under_way: Mutex::default(),
             has_begun_one: Notify::new(),
+            taken: AtomicU64::new(0),
+            trouble: Mutex::default(),
         }
     }
 
@@ -65,7 +72,10 @@ impl<P: Perform> Worker<P> {
         let mut changes = self.station.store.changes();
         let mut patience = Patience::default();
         while !self.station.stopping.has_begun() {
-            match self.take().await {
+            let taken = self.take().await;
+            self.taken.fetch_add(*taken.as_ref().unwrap_or(&0) as u64, Ordering::Relaxed);
+            *self.trouble() = taken.as_ref().err().map(ToString::to_string);
+            match taken {
                 Ok(0) => self.rest(&mut changes).await,
                 Ok(_) => patience = Patience::default(),
                 Err(error) => {
@@ -168,8 +178,25 @@ impl<P: Perform> Worker<P> {
         std::future::pending::<()>().await;
     }
 
+    fn trouble(&self) -> std::sync::MutexGuard<'_, Option<String>> {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn under_way(&self) -> std::sync::MutexGuard<'_, UnderWay> {
         // A map cannot be left half-changed by a panic elsewhere.
         self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Reports what a worker is at: how many runs it executes, how many it took, and why it can take none.
+pub(crate) struct AtWork<P>(pub(crate) Arc<Worker<P>>);
+
+impl<P: Perform> Task for AtWork<P> {
+    const NAME: &'static str = "worker";
+
+    async fn pass(&self) -> Result<Tally, StoreError> {
+        let seen = self.0.under_way().len() as u64;
+        let done = self.0.taken.swap(0, Ordering::Relaxed);
+        Ok(Tally { seen, done, note: self.0.trouble().clone(), again_in: None })
     }
 }

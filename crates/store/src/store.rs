@@ -256,6 +256,14 @@ impl Store {
         ask!(self, backend => backend.to_stop(worker).await)
     }
 
+    /// For how long the database has been there to be told something; a file always was.
+    pub async fn up_for_ms(&self) -> Result<i64, StoreError> {
+        match &self.backend {
+            Backend::Sqlite(_) => Ok(i64::MAX),
+            Backend::Postgres(postgres) => postgres.up_for_ms().await,
+        }
+    }
+
     /// Whether there is such a run, whosever it is.
     pub async fn remembers(&self, run_id: RunId) -> Result<bool, StoreError> {
         ask!(self, backend => backend.remembers(run_id).await)

@@ -24,7 +24,7 @@ const ROWS_SHOWN: usize = 20;
 /// Prints the breaks of a stage.
 pub(super) fn breaks(options: &Breaks) -> Result<ExitCode, Failure> {
     let home = Home::of(&options.places)?;
-    let (record, story) = place::visit(&options.places, async |store, tenant_id| {
+    let (record, story) = place::look(&options.places, async |store, tenant_id| {
         let record = find(store, tenant_id, &options.run).await?;
         let mut story = Story::default();
         events(store, &record).await?.iter().for_each(|event| story.hear(event));

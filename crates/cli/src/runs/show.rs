@@ -25,7 +25,7 @@ const PAGE: u32 = 1_000;
 
 /// Shows a run.
 pub(super) fn show(options: &Show) -> Result<ExitCode, Failure> {
-    let (record, job, events) = place::visit(&options.places, async |store, tenant_id| {
+    let (record, job, events) = place::look(&options.places, async |store, tenant_id| {
         let record = find(store, tenant_id, &options.run).await?;
         let job = JobNames::default().of(store, &record).await?;
         let events = events(store, &record).await?;

@@ -60,7 +60,7 @@ fn told(shared: &Shared, name: &str, count: usize) -> Vec<Value> {
 }
 
 /// Waits until these background tasks have left a report, and no other.
-fn reports(shared: &Shared, expected: [&str; 8]) {
+fn reports(shared: &Shared, expected: [&str; 9]) {
     let until = Instant::now() + PATIENCE;
     loop {
         let status = shared.json(&["status", "--json"]);
@@ -82,8 +82,17 @@ fn a_server_runs_what_is_asked_for_and_reports() {
         let ended = told(&shared, "run.finalised", 2);
         assert!(ended.iter().all(|event| event["data"]["result"] == "UNMATCHED"), "{ended:?}");
         assert!(ended.iter().any(|event| event["subject"] == before.as_str()), "what waited is run as well");
-        let tasks =
-            ["cancels", "executor", "hand-offs", "leases", "orphans", "pauses", "retention", "stale-claims"];
+        let tasks = [
+            "cancels",
+            "executor",
+            "hand-offs",
+            "leases",
+            "orphans",
+            "pauses",
+            "retention",
+            "stale-claims",
+            "worker",
+        ];
         reports(&shared, tasks);
         let (code, last) = server.stop();
         assert_eq!(code, Some(130));

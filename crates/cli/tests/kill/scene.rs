@@ -28,7 +28,7 @@ pub(crate) const AT_ONCE: i64 = 0;
 pub(crate) const NEVER: i64 = 9_999_999_999_999;
 
 const LEDGER: &str = "id,amount\n1,10.00\n2,20.00\n3,30.00\n";
-const BANK: &str = "id,amount\n1,10.00\n2,20.01\n3,30.00\n";
+pub(crate) const BANK: &str = "id,amount\n1,10.00\n2,20.01\n3,30.00\n";
 
 /// Which database a scene is played on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,13 +1,15 @@
 //! A worker that freezes, and a database that goes away under load.
 
 use std::io::Write as _;
+use std::time::Duration;
 
 use tokio_postgres::NoTls;
 use trueup_events::EventType;
 use trueup_lifecycle::Status;
+use trueup_store::Pass;
 use trueup_testkit::{Postgres, until};
 
-use crate::scene::{AT_ONCE, Kind, Scene};
+use crate::scene::{AT_ONCE, BANK, Kind, Scene};
 
 on_both! {
     a_frozen_worker_is_refused,
@@ -91,4 +93,33 @@ async fn a_database_that_crashes_under_load_loses_nothing() {
     }
     scene.ends_well(20).await;
     assert!(scene.runs().await.iter().all(|record| record.run.state.status() == Status::Completed));
+}
+
+/// No worker can be heard of while the database is away: who comes new, and did not see that, calls no run lost for it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_outlives_a_database_that_was_away_for_longer_than_its_lease() {
+    let postgres = Postgres::start().unwrap();
+    let scene = Scene::at(postgres.database().unwrap(), tempfile::tempdir().unwrap()).await;
+    scene.save_job("once", "default", 0).await;
+    let mut bank = scene.let_the_bank_wait();
+    let lease = ["--lease", "300s"];
+    let _worker = scene.serve(None, &lease);
+    let run_id = scene.start("once").await;
+    scene.becomes(run_id, |record| record.run.state.status() == Status::Running).await;
+    scene.set_due(run_id, AT_ONCE).await;
+    postgres.crash().unwrap();
+    postgres.start_again().unwrap();
+    let _fresh = scene.serve(None, &[&lease[..], &["--name", "fresh", "--places", "0"]].concat());
+    let is_told = |pass: &Pass| {
+        pass.instance == "fresh"
+            && pass.note.as_ref().is_some_and(|note| note.starts_with("the store was away"))
+    };
+    let mut changes = scene.store.changes();
+    while !scene.store.passes().await.is_ok_and(|passes| passes.iter().any(is_told)) {
+        // Reports are no changes, so that nobody is woken.
+        drop(tokio::time::timeout(Duration::from_millis(100), changes.changed()).await);
+    }
+    bank.write_all(BANK.as_bytes()).unwrap();
+    drop(bank);
+    scene.completes(run_id).await;
 }

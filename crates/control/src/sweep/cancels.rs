@@ -26,7 +26,8 @@ impl<E: Engine> Task for Cancels<E> {
         let found = store.sweep_cancels(self.batch).await?;
         let mut tally = Tally { seen: found.len() as u64, ..Tally::default() };
         let tell = async |record: Record| (record.id(), engine.cancel(&record).await);
-        let mut answers = std::pin::pin!(stream::iter(found).map(tell).buffer_unordered(AT_ONCE));
+        let wanted = found.into_iter().take_while(|_| !self.executor.stopping.has_begun());
+        let mut answers = std::pin::pin!(stream::iter(wanted).map(tell).buffer_unordered(AT_ONCE));
         let mut told = Vec::new();
         while let Some((run_id, answer)) = answers.next().await {
             match answer {

@@ -10,6 +10,7 @@ use trueup_store::{Record, StoreError};
 use super::Misses;
 use crate::engine::{Answer, Engine};
 use crate::executor::Executor;
+use crate::settings::millis;
 use crate::task::{Tally, Task};
 
 /// Ends or retries what was lost.
@@ -25,6 +26,11 @@ impl<E: Engine> Leases<E> {
     /// One that has seen nothing yet.
     pub(crate) fn new(executor: Arc<Executor<E>>, batch: u32, lease: Duration) -> Self {
         Self { executor, batch, misses: Misses::default(), lease, store_was_away: StoreWasAway::default() }
+    }
+
+    /// Whether the database has just started, which a process that is as new has not seen by itself.
+    async fn store_is_new(&self, found: &[Record]) -> Result<bool, StoreError> {
+        Ok(!found.is_empty() && self.executor.store.up_for_ms().await? < millis(self.lease))
     }
 
     async fn look(&self, record: &Record) -> Result<bool, StoreError> {
@@ -49,7 +55,9 @@ impl<E: Engine> Leases<E> {
             if let Err(error) = engine.cancel(record).await {
                 tracing::warn!(run_id = %record.id(), %error, "a run that is over may still be with the engine");
             }
-            return store.expire(record.id(), name).await.map(|_| true);
+            let expired = store.expire(record.id(), name).await?;
+            tracing::warn!(run_id = %record.id(), status = %expired.run.state.status(), "a run was lost, or past its deadline");
+            return Ok(true);
         }
         Ok(false)
     }
@@ -66,7 +74,7 @@ impl<E: Engine> Task for Leases<E> {
         }
         let found = found?;
         // While the store was away no worker could be heard of: they are given a lease's time to show that they live.
-        if self.store_was_away.within(self.lease) {
+        if self.store_was_away.within(self.lease) || self.store_is_new(&found).await? {
             let note = Some("the store was away; workers have a lease's time to be heard of".to_owned());
             return Ok(Tally { seen: found.len() as u64, note, ..tally });
         }

@@ -31,7 +31,7 @@ impl<E: Engine> Task for Retention<E> {
             let (store, kept_ms) = (&self.executor.store, millis(self.kept_for));
             let found = store.sweep_finished(kept_ms, last.as_ref(), self.batch).await?;
             let mut deleted = Vec::new();
-            for record in &found {
+            for record in found.iter().take_while(|_| !self.executor.stopping.has_begun()) {
                 let id = record.id();
                 match self.executor.engine.delete(&id.workflow_name()).await {
                     Ok(()) => deleted.push(id),
@@ -71,6 +71,9 @@ impl<E: Engine> Task for Orphans<E> {
             let Some(last) = kept.last() else { break };
             after = Some(last.name.clone());
             for record in kept {
+                if self.executor.stopping.has_begun() {
+                    break;
+                }
                 tally.seen += 1;
                 let is_old = record.ended_ms_ago.is_some_and(|age| age > millis(self.kept_for));
                 let Some(run_id) = RunId::of_workflow(&record.name).filter(|_| is_old) else { continue };

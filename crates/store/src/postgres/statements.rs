@@ -34,7 +34,7 @@ statements! {
     forget forget_passes insert_audit insert_link insert_revision insert_run insert_tenant is_idle job last_position limits
     lock_name lock_queues lock_sequencer lock_waiting next_pause note_pass notify now_ms number_events offers passes queues read_from
     read_from_of_tenant remembers revision run run_of_tenant runs runs_between runs_by_id runs_in_state runs_of_job
-    save_job set_limits settings take_node tell_events tenant tenants_of_runs to_stop unlinked waiting waiting_queues withdrawn write_run
+    save_job set_limits settings take_node tell_events tenant tenants_of_runs to_stop unlinked up_for_ms waiting waiting_queues withdrawn write_run
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ use clap::ValueEnum;
 use trueup_compare::{Comparison, Spec, Verdict};
 
 pub(crate) use phrases::{count, counted, verdict_line};
+pub(crate) use table::first_of;
 
 /// A finished comparison and where its sources came from.
 pub(crate) struct Report<'a> {

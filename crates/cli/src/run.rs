@@ -181,8 +181,10 @@ fn report(options: &Run, job: &Job, record: &Record, story: &Story) -> Result<Ex
         let verdict_line = format!("{verdict}{}\n", counted.unwrap_or_default());
         let tables = || tables(story, terminal::look_of_stdout(Colours::Auto));
         let more = match verdict {
-            Verdict::Matched => String::new(),
-            Verdict::Unmatched => format!("`trueup runs breaks {id}` shows what differs\n"),
+            Verdict::Unmatched if story.has_breaks() => {
+                format!("`trueup runs breaks {id}` shows what differs\n")
+            }
+            Verdict::Matched | Verdict::Unmatched => String::new(),
         };
         let rest = if options.quiet { String::new() } else { format!("{}\nrun {id}\n{more}", tables()) };
         output::say(&(verdict_line + &rest))?;

@@ -34,6 +34,8 @@ pub(crate) struct Stage {
     pub(crate) name: String,
     /// Rows that are done.
     pub(crate) rows: u64,
+    /// Groups that do not match, once it has ended.
+    pub(crate) unmatched: u64,
     /// What it found.
     pub(crate) result: Option<Verdict>,
     /// How each measure fared.
@@ -69,7 +71,10 @@ impl Story {
                 self.source(errored.extraction_index).error = Some(errored.error.message);
             }
             Payload::StageStarted(started) => drop(self.stage(&started.stage_name)),
-            Payload::RowsProcessed(processed) => self.stage(&processed.stage_name).rows = processed.row_count,
+            Payload::RowsProcessed(processed) => {
+                let stage = self.stage(&processed.stage_name);
+                (stage.rows, stage.unmatched) = (processed.row_count, processed.mismatch_count);
+            }
             Payload::StageCompleted(completed) => {
                 let stage = self.stage(&completed.stage_name);
                 stage.result = Some(completed.result);
@@ -81,6 +86,11 @@ impl Story {
             Payload::ComparisonCompleted(completed) => self.comparison = Some(completed),
             _ => {}
         }
+    }
+
+    /// Whether a stage has left breaks.
+    pub(crate) fn has_breaks(&self) -> bool {
+        self.stages.iter().any(|stage| stage.unmatched > 0)
     }
 
     /// The source of that number; one that was not heard of yet is called by it.
@@ -97,7 +107,9 @@ impl Story {
         let known = self.stages.iter().position(|stage| stage.name == name);
         let index = known.unwrap_or_else(|| {
             let name = name.to_owned();
-            self.stages.push(Stage { name, rows: 0, result: None, tolerances: Vec::new(), error: None });
+            let stage =
+                Stage { name, rows: 0, unmatched: 0, result: None, tolerances: Vec::new(), error: None };
+            self.stages.push(stage);
             self.stages.len() - 1
         });
         &mut self.stages[index]

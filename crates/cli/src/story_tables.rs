@@ -3,7 +3,7 @@
 use trueup_events::comparison::{Completed, Tolerance};
 
 use crate::report::text_grid::{Field, lines};
-use crate::report::{Look, count, counted};
+use crate::report::{Look, count, counted, first_of};
 use crate::story::{Stage, Story};
 use crate::visible::visible;
 
@@ -23,15 +23,22 @@ pub(crate) fn counts(comparison: &Completed) -> String {
     if absent > 0 {
         parts.push(format!("{} absent somewhere", count(absent)));
     }
+    let findings = comparison.findings.len() as u64;
+    if findings > 0 {
+        parts.push(counted(findings, "finding"));
+    }
     parts.join(", ")
 }
 
-/// Sources, stages and measures, each a table with an empty line before it.
+/// Sources, stages, findings and measures, each below its heading with an empty line before it.
 pub(crate) fn tables(story: &Story, look: Look) -> String {
     let table = |title: &str, headings: &[&str], rows: Vec<Vec<Field>>| match rows.len() {
         0 => String::new(),
         _ => format!("\n{title}\n{}", lines(headings, &rows, look.width, look.marks())),
     };
+    let findings = story.comparison.iter().filter(|comparison| !comparison.findings.is_empty());
+    let findings =
+        findings.map(|comparison| format!("\nFindings\n{}", first_of(&comparison.findings, "finding")));
     let measures = (story.stages.iter())
         .flat_map(|stage| stage.tolerances.iter().map(|tolerance| measure_row(stage, tolerance)))
         .collect();
@@ -42,6 +49,7 @@ pub(crate) fn tables(story: &Story, look: Look) -> String {
     let tables = [
         table("Sources", &["source", "rows", "unmatched"], source_rows(story)),
         table("Stages", &["stage", "result", "rows"], story.stages.iter().map(stage_row).collect()),
+        findings.collect(),
         table("Measures", &["stage", "measure", "rule", "within", "outside", "passed"], measures),
         table("Errors", &["source or stage", "error"], errors.collect()),
     ];

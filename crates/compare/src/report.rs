@@ -6,6 +6,8 @@ pub(crate) mod show;
 pub(crate) mod shown;
 pub(crate) mod summary;
 
+use std::fmt;
+
 use crate::kind::Kind;
 use crate::spec::{RuleType, Tolerance};
 
@@ -134,6 +136,12 @@ pub struct Finding {
     pub column: String,
     /// What is wrong with it, in words: `missing in bank`, `number in ledger, text in bank`.
     pub problem: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.column, self.problem)
+    }
 }
 
 /// A value whose rows break far more often than others.

@@ -24,6 +24,9 @@ pub struct Completed {
     pub rows_matched: u64,
     /// The others.
     pub rows_unmatched: u64,
+    /// What is wrong beside the numbers, such as a column that one source lacks, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<String>,
 }
 
 /// How the groups of the sources joined.
@@ -103,7 +106,7 @@ pub enum Contradiction {
         left: u64,
     },
     /// A verdict that the numbers do not bear out.
-    #[error("result is MATCHED, but a group is left over or a tolerance did not pass")]
+    #[error("result is MATCHED, but a group is left over, a tolerance did not pass or there is a finding")]
     Verdict,
     /// More groups than can be counted.
     #[error("the groups add up to more than 64 bits hold")]
@@ -160,13 +163,13 @@ impl Completed {
         if holds { Ok(()) } else { Err(Contradiction::Matched { rows_matched, least, most }) }
     }
 
-    /// `MATCHED` only when no group is left over and every tolerance passed.
+    /// `MATCHED` only when no group is left over, every tolerance passed and there is no finding.
     ///
-    /// The other way round is no contradiction: a column that one source lacks makes the verdict `UNMATCHED` and is in none of the numbers.
+    /// The other way round is no contradiction: a stage before the last may not match, and the numbers are those of the last.
     fn check_verdict(&self) -> Result<(), Contradiction> {
         let joined = self.rows_compared == self.join_stats.matched_groups;
         let passed = self.tolerances.iter().all(|tolerance| tolerance.passed);
-        let holds = self.result == Verdict::Unmatched || (joined && passed);
+        let holds = self.result == Verdict::Unmatched || (joined && passed && self.findings.is_empty());
         if holds { Ok(()) } else { Err(Contradiction::Verdict) }
     }
 }

@@ -68,8 +68,8 @@ impl From<RunError> for Stopped {
 ///
 /// Sources are read while they are compared: the extraction of a source begins when it is opened, and is completed when the first
 /// stage has read all sources whole. Later stages read them again, which is not told. The comparison is all stages
-/// together; its numbers are those of the last stage, the finest. A stage or comparison that started is told to have
-/// completed or errored, unless it is cancelled.
+/// together; its numbers are those of the last stage, the finest, and its findings those of all. A stage or comparison
+/// that started is told to have completed or errored, unless it is cancelled.
 ///
 /// `progress` has as many sources as the job; cancelling it ends all of it.
 pub fn carry_out(
@@ -110,7 +110,7 @@ pub fn carry_out(
     let all_match = stages.iter().all(|(_, comparison)| summary::verdict(comparison) == Verdict::Matched);
     let verdict = if all_match { Verdict::Matched } else { Verdict::Unmatched };
     if let Some((_, finest)) = stages.last() {
-        telling.say(summary::completed(finest, verdict));
+        telling.say(summary::completed(finest, summary::findings(&stages), verdict));
     }
     Ok(Carried { verdict, stages })
 }

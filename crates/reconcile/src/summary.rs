@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use trueup_compare::{Comparison, MeasureReport};
+use trueup_compare::{Comparison, Finding, MeasureReport};
 use trueup_events::comparison::{Completed, JoinStats, Tolerance};
 use trueup_events::outcome::Verdict;
 
@@ -14,8 +14,8 @@ pub(crate) fn verdict(comparison: &Comparison) -> Verdict {
     }
 }
 
-/// The numbers of a comparison, with the verdict of the run that it is the last of.
-pub(crate) fn completed(comparison: &Comparison, result: Verdict) -> Completed {
+/// The numbers of a comparison, with the findings and the verdict of the run that it is the last of.
+pub(crate) fn completed(comparison: &Comparison, findings: Vec<String>, result: Verdict) -> Completed {
     let by_source = |counts: &[u64]| -> BTreeMap<String, u64> {
         comparison.sources.iter().cloned().zip(counts.iter().copied()).collect()
     };
@@ -30,7 +30,19 @@ pub(crate) fn completed(comparison: &Comparison, result: Verdict) -> Completed {
         rows_compared: comparison.rows_compared,
         rows_matched: comparison.rows_matched,
         rows_unmatched: comparison.rows_unmatched,
+        findings,
     }
+}
+
+/// What is wrong beside the numbers; with the name of its stage, where there is more than one.
+pub(crate) fn findings(stages: &[(String, Comparison)]) -> Vec<String> {
+    let told = |stage: &str, finding: &Finding| match stages.len() {
+        1 => finding.to_string(),
+        _ => format!("{stage}: {finding}"),
+    };
+    (stages.iter())
+        .flat_map(|(stage, comparison)| comparison.findings.iter().map(move |finding| told(stage, finding)))
+        .collect()
 }
 
 /// How each measure fared.

@@ -104,11 +104,7 @@ fn keys(comparison: &Comparison) -> String {
 }
 
 fn findings(comparison: &Comparison) -> String {
-    let findings: Vec<String> = comparison
-        .findings
-        .iter()
-        .map(|finding| format!("{}: {}", finding.column, finding.problem))
-        .collect();
+    let findings: Vec<String> = comparison.findings.iter().map(ToString::to_string).collect();
     list(&findings, "finding")
 }
 

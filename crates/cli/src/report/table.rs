@@ -90,14 +90,17 @@ fn compared_as(report: &Report<'_>, look: Look) -> String {
 }
 
 fn findings(report: &Report<'_>) -> String {
-    let findings = &report.comparison.findings;
-    let listed = findings.iter().take(MANY).map(|finding| format!("{}: {}", finding.column, finding.problem));
-    list(listed, phrases::more(findings.len(), MANY, "finding"))
+    let findings: Vec<String> = report.comparison.findings.iter().map(ToString::to_string).collect();
+    first_of(&findings, "finding")
 }
 
 fn notes(report: &Report<'_>) -> String {
-    let notes = phrases::notes(report.comparison);
-    list(notes.iter().take(MANY).cloned(), phrases::more(notes.len(), MANY, "note"))
+    first_of(&phrases::notes(report.comparison), "note")
+}
+
+/// The first of some texts, a line each, and how many more there are.
+pub(crate) fn first_of(texts: &[String], noun: &str) -> String {
+    list(texts.iter().take(MANY).cloned(), phrases::more(texts.len(), MANY, noun))
 }
 
 fn list(items: impl Iterator<Item = String>, more: Option<String>) -> String {

@@ -116,6 +116,7 @@ mod tests {
         let stage = |name: &str, result| Stage {
             name: name.to_owned(),
             rows: 12_345,
+            unmatched: 0,
             result,
             tolerances: Vec::new(),
             error: None,

@@ -120,6 +120,79 @@ fn a_job_is_run_and_remembered() {
     }
 }
 
+/// Its numbers are those of the last stage, which has no breaks.
+const STRICT_AND_LOOSE: &str = "name: twice
+sources: {ledger: {file: ledger.csv}, bank: {file: bank.csv}}
+dimensions: [txn_id]
+measures: [{name: amount, aggregate: sum}, {name: memo, aggregate: count_distinct}]
+stages: [{name: strict}, {name: loose, tolerances: {amount: \"1\"}}]
+";
+
+#[test]
+fn findings_are_shown_and_breaks_only_where_there_are_some() {
+    let shared = Shared::sqlite();
+    let write = |name: &str, text: &str| fs::write(shared.place.path().join(name), text).unwrap();
+    write("job.yaml", JOB);
+    write("ledger.csv", "txn_id,amount,memo\n1,10.00,a\n2,20.00,b\n");
+    write("bank.csv", "txn_id,amount\n1,10.00\n2,20.00\n");
+    insta::assert_snapshot!(masked(&shared.shown(&["run", "job.yaml"])), @r"
+    exit 1
+    UNMATCHED: 2 of 2 groups match, 1 finding
+
+    Sources
+      source rows unmatched
+      ledger 2 0
+      bank 2 0
+
+    Stages
+      stage result rows
+      all UNMATCHED 4
+
+    Findings
+      memo: missing in bank
+
+    Measures
+      stage measure rule within outside passed
+      all amount ABSOLUTE 0.01 2 0 yes
+
+    run ID1
+    ");
+    let list = shared.json(&["runs", "list", "--json"]);
+    let shown = masked(&shared.shown(&["runs", "show", list[0]["run_id"].as_str().unwrap()]));
+    assert!(shown.contains("\n2 of 2 groups match, 1 finding\n"), "{shown}");
+    assert!(shown.contains("\nFindings\n  memo: missing in bank\n"), "{shown}");
+    write("job.yaml", STRICT_AND_LOOSE);
+    write("bank.csv", "txn_id,amount\n1,10.01\n2,20.00\n");
+    insta::assert_snapshot!(masked(&shared.shown(&["run", "job.yaml"])), @r"
+    exit 1
+    UNMATCHED: 2 of 2 groups match, 2 findings
+
+    Sources
+      source rows unmatched
+      ledger 2 0
+      bank 2 0
+
+    Stages
+      stage result rows
+      strict UNMATCHED 4
+      loose UNMATCHED 4
+
+    Findings
+      strict: memo: missing in bank: memo cannot be computed
+      loose: memo: missing in bank: memo cannot be computed
+
+    Measures
+      stage measure rule within outside passed
+      strict amount EXACT 1 1 no
+      strict memo EXACT 2 0 no
+      loose amount ABSOLUTE 1 2 0 yes
+      loose memo EXACT 2 0 no
+
+    run ID1
+    `trueup runs breaks ID1` shows what differs
+    ");
+}
+
 #[test]
 fn the_store_is_in_the_data_directory_unless_said() {
     let place = Place::with_ledger_and_bank();

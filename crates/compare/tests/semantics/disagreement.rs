@@ -12,7 +12,7 @@ fn findings(scene: &Scene) -> Vec<String> {
     let comparison = scene.comparison();
     let verdict = if comparison.findings.is_empty() { comparison.verdict } else { Verdict::Unmatched };
     assert_eq!(comparison.verdict, verdict);
-    comparison.findings.iter().map(|it| format!("{}: {}", it.column, it.problem)).collect()
+    comparison.findings.iter().map(ToString::to_string).collect()
 }
 
 /// What became of a measure: groups within and outside, the tolerance, and whether it passed.

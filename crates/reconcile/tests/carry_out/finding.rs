@@ -1,5 +1,6 @@
-//! What a job finds: parameters, declarations of sources, and the breaks read back.
+//! What a job finds: parameters, declarations of sources, findings told, and the breaks read back.
 
+use trueup_events::Payload;
 use trueup_events::outcome::Verdict;
 use trueup_reconcile::breaks::{self, StoredBreaks};
 
@@ -45,6 +46,43 @@ fn what_is_declared_of_a_source_counts() {
 }
 
 const PAIR: &str = "{name: pair, key: [id], sources: {a: {file: a.csv}, b: {file: b.csv}}}";
+
+const BY_SIDE: &str = "
+name: by-side
+sources: {a: {file: a.csv}, b: {file: b.csv}}
+dimensions: [side, id]
+measures: [{name: n, aggregate: sum}, {name: only, aggregate: count_distinct}]
+stages: [{name: sides, dimensions: [side]}, {name: ids}]
+";
+
+#[test]
+fn findings_are_told_of_every_stage() {
+    let a = "side,id,n,only\nL,1,1,x\n";
+    let (alike, lacking, worded) = (a, "side,id,n\nL,1,1\n", "side,id,n,only\nL,1,one,x\n");
+    let cases: [(&str, &str, &[&str]); 5] = [
+        (PAIR, alike, &[]),
+        (PAIR, lacking, &["only: missing in b"]),
+        (PAIR, worded, &["n: number in a, text in b: compared as text"]),
+        (BY_SIDE, alike, &[]),
+        (
+            BY_SIDE,
+            lacking,
+            &[
+                "sides: only: missing in b: only cannot be computed",
+                "ids: only: missing in b: only cannot be computed",
+            ],
+        ),
+    ];
+    for (job, b, expected) in cases {
+        let scene = Scene::new(&[("a.csv", a), ("b.csv", b)]);
+        let (told, outcome) = scene.carry_out(job, &[]);
+        let Some(Payload::ComparisonCompleted(completed)) = told.last() else { panic!("{told:?}") };
+        assert_eq!(completed.findings, expected);
+        assert_eq!(completed.check(), Ok(()));
+        let verdict = if expected.is_empty() { Verdict::Matched } else { Verdict::Unmatched };
+        assert_eq!((outcome.unwrap().verdict, completed.result), (verdict, verdict));
+    }
+}
 
 #[test]
 fn breaks_are_read_back() {

@@ -21,7 +21,7 @@ pub(crate) mod text_grid;
 use clap::ValueEnum;
 use trueup_compare::{Comparison, Spec, Verdict};
 
-pub(crate) use phrases::{count, counted, verdict_line};
+pub(crate) use phrases::{Counts, count, counted, verdict_line};
 pub(crate) use table::first_of;
 
 /// A finished comparison and where its sources came from.

@@ -3,31 +3,19 @@
 use trueup_events::comparison::{Completed, Tolerance};
 
 use crate::report::text_grid::{Field, lines};
-use crate::report::{Look, count, counted, first_of};
+use crate::report::{Counts, Look, count, first_of};
 use crate::story::{Stage, Story};
 use crate::visible::visible;
 
 /// The counts of a comparison in one sentence, as `diff` says them.
 pub(crate) fn counts(comparison: &Completed) -> String {
-    let matched_groups = comparison.join_stats.matched_groups;
-    let mut parts = vec![format!(
-        "{} of {} match",
-        count(comparison.rows_matched),
-        counted(comparison.rows_compared, "group")
-    )];
-    let outside = matched_groups.saturating_sub(comparison.rows_matched);
-    if outside > 0 {
-        parts.push(format!("{} outside a tolerance", count(outside)));
-    }
-    let absent = comparison.rows_compared.saturating_sub(matched_groups);
-    if absent > 0 {
-        parts.push(format!("{} absent somewhere", count(absent)));
-    }
-    let findings = comparison.findings.len() as u64;
-    if findings > 0 {
-        parts.push(counted(findings, "finding"));
-    }
-    parts.join(", ")
+    let counts = Counts {
+        compared: comparison.rows_compared,
+        joined: comparison.join_stats.matched_groups,
+        matched: comparison.rows_matched,
+        findings: comparison.findings.len(),
+    };
+    counts.sentence()
 }
 
 /// Sources, stages, findings and measures, each below its heading with an empty line before it.

@@ -28,25 +28,46 @@ pub(super) fn verdict(comparison: &Comparison) -> &'static str {
 
 /// The counts in one sentence.
 pub(super) fn summary(comparison: &Comparison) -> String {
-    let verb = if comparison.rows_compared == 1 { "matches" } else { "match" };
-    let mut parts = vec![format!(
-        "{} of {} {verb}",
-        count(comparison.rows_matched),
-        counted(comparison.rows_compared, "group")
-    )];
-    let outside = outside_groups(comparison);
-    if outside > 0 {
-        parts.push(format!("{} outside a tolerance", count(outside)));
+    let counts = Counts {
+        compared: comparison.rows_compared,
+        joined: comparison.matched_groups,
+        matched: comparison.rows_matched,
+        findings: comparison.findings.len(),
+    };
+    counts.sentence()
+}
+
+/// How the groups of a comparison fared, and what else is wrong.
+pub(crate) struct Counts {
+    /// Distinct groups.
+    pub(crate) compared: u64,
+    /// Those present everywhere.
+    pub(crate) joined: u64,
+    /// Those of them within every tolerance.
+    pub(crate) matched: u64,
+    /// What is in none of these.
+    pub(crate) findings: usize,
+}
+
+impl Counts {
+    /// `4 of 6 groups match, 1 outside a tolerance, 1 absent somewhere`.
+    pub(crate) fn sentence(&self) -> String {
+        let verb = if self.compared == 1 { "matches" } else { "match" };
+        let mut parts =
+            vec![format!("{} of {} {verb}", count(self.matched), counted(self.compared, "group"))];
+        let outside = self.joined.saturating_sub(self.matched);
+        if outside > 0 {
+            parts.push(format!("{} outside a tolerance", count(outside)));
+        }
+        let absent = self.compared.saturating_sub(self.joined);
+        if absent > 0 {
+            parts.push(format!("{} absent somewhere", count(absent)));
+        }
+        if self.findings > 0 {
+            parts.push(counted(self.findings as u64, "finding"));
+        }
+        parts.join(", ")
     }
-    let absent = absent_groups(comparison);
-    if absent > 0 {
-        parts.push(format!("{} absent somewhere", count(absent)));
-    }
-    let findings = comparison.findings.len() as u64;
-    if findings > 0 {
-        parts.push(counted(findings, "finding"));
-    }
-    parts.join(", ")
 }
 
 /// Groups present everywhere with a measure outside.

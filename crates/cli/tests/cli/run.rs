@@ -228,10 +228,15 @@ fn a_changed_job_is_a_new_revision_and_paths_start_at_its_folder() {
 }
 
 #[test]
-fn exit_codes_are_those_of_diff() {
+fn exit_codes_and_verdict_lines_are_those_of_diff() {
     let shared = Shared::sqlite();
+    fs::write(shared.place.path().join("one.csv"), "txn_id,amount\n1,10.00\n").unwrap();
     let cases = [
         (JOB.replace("bank.csv", "ledger.csv"), "exit 0\nMATCHED: 4 of 4 groups match\n"),
+        (
+            JOB.replace("bank.csv", "one.csv").replace("ledger.csv", "one.csv"),
+            "exit 0\nMATCHED: 1 of 1 group matches\n",
+        ),
         (JOB.to_owned(), "exit 1\nUNMATCHED: "),
         (JOB.replace("bank.csv", "bnak.csv"), "exit 2\nerror: the run "),
         (JOB.replace("[txn_id]", "[txn]"), "exit 2\nerror: the run "),

@@ -60,8 +60,9 @@ pub(crate) fn open(input: Input, format: Format, options: &Options) -> Result<Te
     }
     let text = Text::new(input, options.encoding.as_deref())?;
     let tab = (format == Format::Tsv).then_some(b'\t');
-    let (sample, dialect, first) = beginning(&text, options.delimiter.or(tab), options.quote)?;
-    let header = options.header.unwrap_or(true);
+    let Beginning { sample, whole, dialect, first } =
+        beginning(&text, options.delimiter.or(tab), options.quote)?;
+    let header = options.header.unwrap_or_else(|| dialect.has_header(&sample, whole));
     let names = if header {
         names(&sample, &first).map_err(|fault| text.error(0, fault, dialect.terminator))?
     } else {
@@ -83,12 +84,17 @@ pub(crate) fn open(input: Input, format: Format, options: &Options) -> Result<Te
     Ok(TextFile::new(text, shape, Csv { dialect, empty: options.empty }))
 }
 
+/// What is known of a file before its rows are read.
+struct Beginning {
+    sample: Vec<u8>,
+    /// Whether the sample is the whole file.
+    whole: bool,
+    dialect: Dialect,
+    first: Record,
+}
+
 /// Reads enough to know the dialect and the first record.
-fn beginning(
-    text: &Text,
-    delimiter: Option<u8>,
-    quote: Option<u8>,
-) -> Result<(Vec<u8>, Dialect, Record), Error> {
+fn beginning(text: &Text, delimiter: Option<u8>, quote: Option<u8>) -> Result<Beginning, Error> {
     let mut stream = text.open()?;
     let mut sample = Vec::new();
     let mut wanted = SAMPLE_BYTES;
@@ -98,7 +104,7 @@ fn beginning(
         let whole = sample.len() < wanted;
         let dialect = Dialect::detect(&sample, whole, delimiter, quote);
         let fault = match dialect.first_record(&sample, whole) {
-            Ok(Some(first)) => return Ok((sample, dialect, first)),
+            Ok(Some(first)) => return Ok(Beginning { sample, whole, dialect, first }),
             Ok(None) if whole => {
                 return Err(Error::Empty { path: text.input.name().to_owned() });
             }

@@ -37,7 +37,8 @@ pub struct Options {
     pub delimiter: Option<u8>,
     /// The quote of a CSV file; otherwise `"`, or `'` where the first records leave no doubt.
     pub quote: Option<u8>,
-    /// Whether the first record of a CSV file names the columns (it does by default); if not, they are `column_0`, ….
+    /// Whether the first record of a CSV file names the columns; otherwise it does, unless numbers in it go on below. Columns
+    /// without names are `column_0`, ….
     pub header: Option<bool>,
     /// The encoding of a text file by its WHATWG label (`latin1`, `utf-16le`); otherwise by its BOM, or UTF-8.
     pub encoding: Option<String>,

@@ -107,7 +107,7 @@ fn what_cannot_be_read_names_the_option_that_helps() {
         ("ragged.csv", b"id,x\n1,a,b\n"),
         ("unclosed.csv", b"id,x\n1,\"a\n"),
         ("after_quote.csv", b"id,x\n1,\"a\" b\n"),
-        ("headless.csv", b"1,1\n2,3\n"),
+        ("headless.csv", b"x,x\ny,z\n"),
         ("broken.jsonl", b"id,x\n1,a\n"),
         ("empty.csv", b""),
     ];
@@ -133,7 +133,7 @@ fn what_cannot_be_read_names_the_option_that_helps() {
     hint: if quotes mean nothing in it, name a character that is not in it: --quote 'bad:^'
     error: bad: after_quote.csv, line 2, column 6: text after a closing quote; a quote inside a quoted field is written twice
     hint: if quotes mean nothing in it, name a character that is not in it: --quote 'bad:^'
-    error: bad: headless.csv, line 1, column 3: two columns are called "1"; rename one, or say that there is no header
+    error: bad: headless.csv, line 1, column 3: two columns are called "x"; rename one, or say that there is no header
     hint: if the first line is data: --no-header=bad
     error: bad: broken.jsonl, line 1, column 1: each line must be one JSON object
     hint: if it is no JSON: --input-format bad:csv

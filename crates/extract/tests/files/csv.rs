@@ -190,6 +190,54 @@ fn says_what_it_found() {
 }
 
 #[test]
+fn numbers_that_go_on_below_are_no_header() {
+    let text_after = |rows: usize| format!("{}x,b\n", "1,a\n".repeat(rows));
+    let cases: &[(&str, &str, bool)] = &[
+        ("names over numbers", "id,x\n1,2\n3,4\n", true),
+        ("all text", "a,b\nc,d\ne,f\n", true),
+        ("numbers and text", "1,a\n2,b\n", false),
+        ("numbers only", "1,2\n3,4\n", false),
+        ("one column", "7\n8\n", false),
+        ("years beside a name", "id,2023,2024\n1,10,20\n2,30,40\n", true),
+        ("years beside a name of text", "name,2023\nx,10\ny,20\n", false),
+        ("years beside no name", ",2023,2024\n1,10,20\n", true),
+        ("a number over text", "1,a\nx,b\n", true),
+        ("a number over numbers and text", "1,a\n2,b\nx,c\n", true),
+        ("such a one beside numbers", "1,1\n2,2\nx,3\n", false),
+        ("numbers among text", "1,a\n2,b\n3,4\n", true),
+        ("one line", "1,2\n", true),
+        ("one line without its end", "1,2", true),
+        ("one line and blank ones", "\n1,2\n\n", true),
+        ("empty fields below", "1,a\n,b\n3,\n", false),
+        ("only empty fields below", "1,a\n,b\n,c\n", true),
+        ("an empty field over text", "1,\n2,b\n", false),
+        ("quoted numbers", "\"1\",\"a\"\n\"2\",\"\"\n", false),
+        ("signs, decimals, exponents and spaces", "-1.5,a\n+.5,b\n 1e400 ,c\n", false),
+        ("decimal commas", "1,5;a\n2,5;b\n", false),
+        ("words that parse as numbers", "inf,a\nnan,b\n", true),
+        ("dates", "2024-01-31,a\n2024-02-01,b\n", true),
+        ("text in the last record looked at", &text_after(99), true),
+        ("text beyond the records looked at", &text_after(100), false),
+    ];
+    for (case, text, header) in cases {
+        let described = |header: Option<bool>| {
+            let options = Options { header, ..detected() };
+            table("t.csv", text.as_bytes(), &options).map(|table| table.described().to_owned())
+        };
+        match described(None) {
+            Ok(found) => assert_eq!(!found.ends_with(", no header"), *header, "{case}"),
+            Err(error) => {
+                assert!(*header && error.to_string().contains("is empty; name it"), "{case}: {error}")
+            }
+        }
+        assert!(described(Some(false)).unwrap().ends_with(", no header"), "{case}");
+    }
+    assert_eq!(outcome("t.csv", b"1,a\n2,b\n", &detected()), Ok(some(&[&["1", "a"], &["2", "b"]])));
+    let told = Options { header: Some(true), ..detected() };
+    assert_eq!(outcome("t.csv", b"1,a\n2,b\n", &told), Ok(some(&[&["2", "b"]])));
+}
+
+#[test]
 fn an_apostrophe_is_a_quote_only_when_that_is_proven() {
     let later = |last: &str| format!("id,x\n{}{last}\n", "1,'a'\n".repeat(300));
     let beyond_the_first = format!("id,x\n{}2,'b,c'\n", "1,a\n".repeat(300));

@@ -212,6 +212,10 @@ pub(crate) struct Diff {
     #[arg(long, value_name = "[SRC:]MEANING", help_heading = "How files are read")]
     pub(crate) empty: Vec<String>,
 
+    /// CSV files, or those of the sources named, have a header; otherwise detected
+    #[arg(long, value_name = "SRC,…", num_args = 0..=1, require_equals = true, default_missing_value = "", help_heading = "How files are read")]
+    pub(crate) header: Vec<String>,
+
     /// CSV files, or those of the sources named, have no header; columns are column_0, column_1, …
     #[arg(long, value_name = "SRC,…", num_args = 0..=1, require_equals = true, default_missing_value = "", help_heading = "How files are read")]
     pub(crate) no_header: Vec<String>,

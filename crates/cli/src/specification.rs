@@ -28,13 +28,13 @@ pub(crate) fn read_options(
     let quotes = sources.assign("--quote", &options.quote, |text| one_byte("--quote", text))?;
     let encodings = sources.assign("--encoding", &options.encoding, |text| Ok(text.to_owned()))?;
     let empties = sources.assign("--empty", &options.empty, parse_empty)?;
-    let headless = headless(&options.no_header, sources)?;
+    let headers = headers(options, sources)?;
     Ok((0..sources.count())
         .map(|source| trueup_extract::Options {
             format: formats[source],
             delimiter: delimiters[source],
             quote: quotes[source],
-            header: headless[source].then_some(false),
+            header: headers[source],
             encoding: encodings[source].clone(),
             empty: empties[source].unwrap_or_default(),
             ..trueup_extract::Options::new(temp_dir)
@@ -67,18 +67,35 @@ fn parse_empty(text: &str) -> Result<Empty, Failure> {
     }
 }
 
-fn headless(given: &[String], sources: &SourceNames) -> Result<Vec<bool>, Failure> {
-    let mut headless = vec![false; sources.count()];
+/// Whether each source has a header, where that is said.
+fn headers(options: &Diff, sources: &SourceNames) -> Result<Vec<Option<bool>>, Failure> {
+    let with = listed(&options.header, sources)?;
+    let without = listed(&options.no_header, sources)?;
+    (sources.all().iter().zip(with.into_iter().zip(without)))
+        .map(|(name, said)| match said {
+            (false, false) => Ok(None),
+            (with, without) if with != without => Ok(Some(with)),
+            _ => Err(Failure::usage_hint(
+                format!("--header and --no-header are both for {name}"),
+                "leave out one of them, or name the sources that each is for",
+            )),
+        })
+        .collect()
+}
+
+/// Which sources an option of the form `[=SRC,…]` is for; without any it is for all.
+fn listed(given: &[String], sources: &SourceNames) -> Result<Vec<bool>, Failure> {
+    let mut listed = vec![false; sources.count()];
     for text in given {
         if text.is_empty() {
-            headless.fill(true);
+            listed.fill(true);
             continue;
         }
         for source in text.split(',') {
-            headless[sources.find(source.trim())?] = true;
+            listed[sources.find(source.trim())?] = true;
         }
     }
-    Ok(headless)
+    Ok(listed)
 }
 
 /// What is declared for each source.

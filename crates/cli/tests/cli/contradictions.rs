@@ -40,7 +40,7 @@ fn what_is_read_is_not_written_over() {
 #[test]
 fn contradictions_say_what_to_do() {
     let place = Place::with_ledger_and_bank();
-    let cases: [&[&'static str]; 9] = [
+    let cases: [&[&'static str]; 10] = [
         &["--compare", "amount,ccy", "--ignore", "ccy"],
         &["--ignore", "txn_id"],
         &["--tolerance", "txn_id=1"],
@@ -50,6 +50,7 @@ fn contradictions_say_what_to_do() {
         &["--rename", "bnak:amount=x"],
         &["--timezone", "bnak:+01:00"],
         &["--timezone", "Europe/Berln"],
+        &["--header", "--no-header=bank"],
     ];
     let shown: Vec<String> = cases
         .iter()
@@ -93,6 +94,10 @@ fn contradictions_say_what_to_do() {
 
     --timezone Europe/Berln
     error: --timezone: time zone `Europe/Berln` is not known; did you mean `Europe/Berlin`?
+
+    --header --no-header=bank
+    error: --header and --no-header are both for bank
+    hint: leave out one of them, or name the sources that each is for
     "#);
 }
 

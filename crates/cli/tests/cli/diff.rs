@@ -294,6 +294,29 @@ fn without_a_key_the_unique_columns_are_named() {
 }
 
 #[test]
+fn a_header_is_detected_or_said() {
+    let place = Place::new(&[("a.csv", "1,x\n2,y\n"), ("b.csv", "column_0,column_1\n1,x\n2,y\n")]);
+    let cases: [(&[&str], &str, [&str; 2]); 4] = [
+        (&[], "MATCHED: 2 of 2 groups match", ["no header", "header"]),
+        (&["--header=b", "--no-header=a"], "MATCHED: 2 of 2 groups match", ["no header", "header"]),
+        (&["--no-header"], "UNMATCHED: 2 of 3 groups match", ["no header", "no header"]),
+        (
+            &["--header", "--rename", "a:1=column_0,a:x=column_1"],
+            "UNMATCHED: 1 of 2 groups match",
+            ["header", "header"],
+        ),
+    ];
+    for (more, verdict, headers) in cases {
+        let shown = place.shown(&[&["a=a.csv", "b=b.csv", "--key", "column_0"], more].concat());
+        assert!(shown.contains(&format!("\n{verdict}")), "{more:?}: {shown}");
+        for (file, header) in ["a.csv", "b.csv"].into_iter().zip(headers) {
+            let read_as = format!("{file}  CSV, delimiter ',', UTF-8, {header}\n");
+            assert!(shown.contains(&read_as), "{more:?}: {shown}");
+        }
+    }
+}
+
+#[test]
 fn a_rule_that_was_not_used_is_not_claimed() {
     let place = Place::new(&[("b.csv", "id,x\n1,5\n2,seven\n")]);
     let column = |values: [i64; 2]| Arc::new(Int64Array::from(values.to_vec())) as ArrayRef;

@@ -137,7 +137,7 @@ fn file_options(object: &mut Object, options: &FileOptions) {
     object.some("quote", options.quote.map(String::from));
     object.some("encoding", options.encoding.as_deref());
     object.some("empty", options.empty.map(Empty::name));
-    object.some("no_header", options.no_header.then_some(true));
+    object.some("no_header", options.no_header);
     object.some("sheet", options.sheet.as_deref());
     object.some("decimal_separator", options.decimal_separator.map(String::from));
     object.some("thousands_separator", options.thousands_separator.map(String::from));

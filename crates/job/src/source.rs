@@ -33,7 +33,11 @@ pub(crate) const SOURCE: Shape = Shape {
         optional("quote", Kind::Text, "What is around fields: one character; otherwise detected."),
         optional("encoding", Kind::Text, "The encoding of text files, such as `latin1`."),
         optional("empty", Kind::Word(Empty::NAMES), "What an empty CSV field is."),
-        optional("no_header", Kind::Flag, "The first line is data; columns are column_0, column_1, …."),
+        optional(
+            "no_header",
+            Kind::Flag,
+            "Whether the first line is data, so that columns are column_0, column_1, …; otherwise detected.",
+        ),
         optional("sheet", Kind::Text, "The sheet of an Excel file; otherwise the first."),
         optional("columns", TEXT_BY_NAME, "New names of columns, by their own."),
         optional(

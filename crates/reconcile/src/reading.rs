@@ -206,7 +206,7 @@ fn options(work: &Work<'_>, source: &Source, options: &FileOptions) -> Result<Op
         format,
         delimiter: byte("delimiter", options.delimiter)?,
         quote: byte("quote", options.quote)?,
-        header: options.no_header.then_some(false),
+        header: options.no_header.map(|no_header| !no_header),
         encoding: options.encoding.clone(),
         empty: match options.empty {
             None | Some(trueup_job::Empty::Quoted) => Empty::Quoted,

@@ -58,6 +58,20 @@ fn a_job_is_checked_with_and_without_its_sources() {
 }
 
 #[test]
+fn a_job_says_whether_there_is_a_header_or_leaves_it_open() {
+    let place = Place::new(&[("a.csv", "1,x\n2,y\n")]);
+    for (said, header) in
+        [("", "no header"), (", no_header: false", "header"), (", no_header: true", "no header")]
+    {
+        let source = format!("{{file: a.csv{said}}}");
+        let job = format!("{{name: j, key: [k], sources: {{a: {source}, b: {source}}}}}");
+        fs::write(place.path().join("job.yaml"), job).unwrap();
+        let shown = shown(place.trueup(&["check", "job.yaml", "--connect"]).output().unwrap());
+        assert!(shown.contains(&format!("\na: CSV, delimiter ',', UTF-8, {header}\n")), "{said}: {shown}");
+    }
+}
+
+#[test]
 fn what_is_wrong_is_named() {
     let table = [
         (JOB, "", "there is no =", &["--param", "x"][..]),

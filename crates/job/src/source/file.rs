@@ -50,8 +50,8 @@ pub struct FileOptions {
     pub encoding: Option<String>,
     /// What an empty field is.
     pub empty: Option<Empty>,
-    /// Whether the first line is data.
-    pub no_header: bool,
+    /// Whether the first line is data; detected unless said.
+    pub no_header: Option<bool>,
     /// The sheet of a workbook.
     pub sheet: Option<String>,
     /// What is before decimals.
@@ -81,7 +81,7 @@ pub(crate) fn read_options(fields: &Fields<'_>) -> Option<FileOptions> {
         quote: quote?,
         encoding: encoding?,
         empty: empty?,
-        no_header: no_header?.unwrap_or(false),
+        no_header: no_header?,
         sheet: sheet?,
         decimal_separator: decimal?,
         thousands_separator: thousands?,

@@ -165,6 +165,7 @@ fn value(text: Option<&str>, mark: Range<usize>) -> String {
     let Some(text) = text else {
         return "<i>NULL</i>".to_owned();
     };
+    let text = if text.is_empty() { "''" } else { text };
     let cut = marking::Cut::new(text, mark, 200);
     let (before, marked, after) = cut.parts();
     let marked = if marked.is_empty() { String::new() } else { format!("<mark>{}</mark>", escaped(marked)) };

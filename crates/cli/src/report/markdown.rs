@@ -133,7 +133,7 @@ fn concentrations(comparison: &Comparison) -> String {
     let found = &comparison.concentration;
     let lines: String = (found.iter().take(MANY))
         .map(|it| {
-            let value = code(phrases::or_null(it.value.as_deref()));
+            let value = value(it.value.as_deref(), 0..0);
             format!("- {} = {value}: {}\n", code(&it.column), phrases::concentration(it))
         })
         .collect();

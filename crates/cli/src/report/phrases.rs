@@ -179,9 +179,14 @@ pub(super) fn concentration(found: &Concentration) -> String {
     )
 }
 
-/// A value that may be NULL.
+/// A value for people: quotes are around a text that would be taken for NULL, or not be seen.
 pub(super) fn or_null(value: Option<&str>) -> &str {
-    value.unwrap_or("NULL")
+    match value {
+        None => "NULL",
+        Some("NULL") => "'NULL'",
+        Some("") => "''",
+        Some(text) => text,
+    }
 }
 
 /// The key of a break, as `a, b`, and which break of that key it is after the first.
@@ -233,7 +238,15 @@ pub(super) fn more(all: usize, shown: usize, noun: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{count, more, percent};
+    use super::{count, more, or_null, percent};
+
+    #[test]
+    fn no_text_looks_like_null_or_nothing() {
+        let cases = [(None, "NULL"), (Some("NULL"), "'NULL'"), (Some(""), "''"), (Some("null"), "null")];
+        for (value, shown) in cases {
+            assert_eq!(or_null(value), shown);
+        }
+    }
 
     #[test]
     fn counts_and_shares() {

@@ -80,10 +80,5 @@ fn values(cell: &Cell, (first, second): (usize, usize)) -> Vec<Field> {
 
 #[expect(clippy::option_option, reason = "absent and NULL are two things")]
 fn shown(value: Option<Option<&str>>) -> String {
-    match value {
-        None => "absent".to_owned(),
-        Some(None) => "NULL".to_owned(),
-        Some(Some("")) => "''".to_owned(),
-        Some(Some(text)) => visible(text),
-    }
+    value.map_or_else(|| "absent".to_owned(), |value| visible(phrases::or_null(value)))
 }

@@ -294,6 +294,34 @@ fn without_a_key_the_unique_columns_are_named() {
 }
 
 #[test]
+fn no_text_looks_like_null_or_nothing() {
+    let place = Place::new(&[("a.csv", "id,n\n1,NULL\n2,\"\"\nNULL,x\n"), ("b.csv", "id,n\n1,\n2,x\n,x\n")]);
+    let cases: [(&str, &[&str]); 4] = [
+        (
+            "table",
+            &[
+                "\n  1       n        'NULL'   NULL",
+                "\n  2       n        ''       x",
+                "\n  'NULL'  (group)",
+                "\n  NULL    (group)",
+            ],
+        ),
+        (
+            "junit",
+            &["1: a 'NULL', b NULL\n", "2: a '', b x\n", "'NULL': absent from b\n", "NULL: absent from a\n"],
+        ),
+        ("html", &["<code>NULL</code>", "<i>NULL</i>", "<code>&#39;&#39;</code>"]),
+        ("markdown", &["| `1` | `n` | `NULL` | NULL |", "| `2` | `n` | '' | `x` |"]),
+    ];
+    for (format, expected) in cases {
+        let shown = place.shown(&["a=a.csv", "b=b.csv", "--key", "id", "--format", format]);
+        for text in expected {
+            assert!(shown.contains(text), "{format}, {text}: {shown}");
+        }
+    }
+}
+
+#[test]
 fn a_header_is_detected_or_said() {
     let place = Place::new(&[("a.csv", "1,x\n2,y\n"), ("b.csv", "column_0,column_1\n1,x\n2,y\n")]);
     let cases: [(&[&str], &str, [&str; 2]); 4] = [

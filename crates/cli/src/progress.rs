@@ -113,7 +113,8 @@ pub(crate) fn short(number: f64) -> String {
 mod tests {
     use std::time::Duration;
 
-    use trueup_compare::Progress;
+    use trueup_compare::{Limits, Progress, Spec};
+    use trueup_reconcile::Input;
 
     use super::{bar, frame, short};
 
@@ -130,6 +131,24 @@ mod tests {
         assert_eq!(bar(6, Some(12)), format!("{}{}  50%", "━".repeat(12), "╌".repeat(12)));
         assert!(bar(20, Some(12)).ends_with("100%"));
         assert_eq!(bar(6, None).trim(), "");
+    }
+
+    #[test]
+    fn bars_are_full_once_all_is_read() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("a.csv");
+        // Blank lines make the guess too high.
+        std::fs::write(&path, "id,x\n1,a\n\n\n\n\n2,b\n").unwrap();
+        let options = trueup_extract::Options::new(place.path());
+        let names = ["a".to_owned(), "b".to_owned()];
+        let inputs =
+            names.each_ref().map(|name| Input::open(name, path.to_str().unwrap(), &options).unwrap());
+        let spec = Spec { key: vec!["id".to_owned()], ..Spec::default() };
+        let limits = Limits { memory: 64 << 20, threads: 2, temp_dir: place.path().to_owned() };
+        let progress = Progress::new(2);
+        trueup_reconcile::compare(&inputs, &spec, &limits, &progress, None).unwrap();
+        let frame = frame(&progress, &names, Duration::from_secs(1), 80);
+        assert_eq!(frame.matches("━ 100%          2 rows").count(), 2, "{frame}");
     }
 
     #[test]

@@ -163,6 +163,8 @@ impl Reading<'_> {
                     offset += batch.num_rows();
                 }
             }
+            // What was expected may have been a guess; a thread that is still at a part corrects it again.
+            self.progress.expect(source, rows[source].load(Ordering::Relaxed));
             thread.null_keys[source] = std::mem::take(&mut encoder.null_keys);
             scatter.end_source();
         }

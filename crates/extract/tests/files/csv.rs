@@ -222,12 +222,12 @@ fn numbers_that_go_on_below_are_no_header() {
     for (case, text, header) in cases {
         let described = |header: Option<bool>| {
             let options = Options { header, ..detected() };
-            table("t.csv", text.as_bytes(), &options).map(|table| table.described().to_owned())
+            table("t.csv", text.as_bytes(), &options).map(|table| table.described())
         };
         match described(None) {
             Ok(found) => assert_eq!(!found.ends_with(", no header"), *header, "{case}"),
             Err(error) => {
-                assert!(*header && error.to_string().contains("is empty; name it"), "{case}: {error}")
+                assert!(*header && error.to_string().contains("is empty; name it"), "{case}: {error}");
             }
         }
         assert!(described(Some(false)).unwrap().ends_with(", no header"), "{case}");

@@ -136,7 +136,7 @@ const SOON: Duration = Duration::from_millis(500);
 /// How long a report stands before the same is reported again: what is done at every change would otherwise be mostly reports.
 const REPORT_INTERVAL: Duration = Duration::from_secs(10);
 /// How long it stands while there is nothing to report, so that doing nothing costs the database next to nothing.
-const QUIET_INTERVAL: Duration = Duration::from_secs(60);
+const QUIET_INTERVAL: Duration = Duration::from_mins(1);
 
 /// How the report of a pass that failed begins.
 const FAILED: &str = "failed: ";

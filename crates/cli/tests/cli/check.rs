@@ -60,11 +60,14 @@ fn a_job_is_checked_with_and_without_its_sources() {
 #[test]
 fn a_job_says_whether_there_is_a_header_or_leaves_it_open() {
     let place = Place::new(&[("a.csv", "1,x\n2,y\n")]);
-    for (said, header) in
-        [("", "no header"), (", no_header: false", "header"), (", no_header: true", "no header")]
-    {
+    let table = [
+        ("", "no header", "column_0"),
+        (", no_header: false", "header", "'1'"),
+        (", no_header: true", "no header", "column_0"),
+    ];
+    for (said, header, key) in table {
         let source = format!("{{file: a.csv{said}}}");
-        let job = format!("{{name: j, key: [k], sources: {{a: {source}, b: {source}}}}}");
+        let job = format!("{{name: j, key: [{key}], sources: {{a: {source}, b: {source}}}}}");
         fs::write(place.path().join("job.yaml"), job).unwrap();
         let shown = shown(place.trueup(&["check", "job.yaml", "--connect"]).output().unwrap());
         assert!(shown.contains(&format!("\na: CSV, delimiter ',', UTF-8, {header}\n")), "{said}: {shown}");

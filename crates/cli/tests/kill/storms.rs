@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::time::Duration;
 
 use tokio_postgres::NoTls;
-use trueup_events::EventType;
+use trueup_events::{Event, EventType};
 use trueup_lifecycle::Status;
 use trueup_store::Pass;
 use trueup_testkit::{Postgres, until};
@@ -105,7 +105,12 @@ async fn a_run_outlives_a_database_that_was_away_for_longer_than_its_lease() {
     let lease = ["--lease", "300s"];
     let _worker = scene.serve(None, &lease);
     let run_id = scene.start("once").await;
-    scene.becomes(run_id, |record| record.run.state.status() == Status::Running).await;
+    // What it has to tell is told, so that it keeps its lease alive no more for a while.
+    let told = async || scene.store.events_of(scene.tenant_id, run_id, 0, 100).await.unwrap();
+    let is_reading = |told: &Vec<Event>| {
+        told.iter().filter(|event| event.name.event_type() == Some(EventType::ExtractionStarted)).count() == 2
+    };
+    until(scene.store.changes(), told, is_reading).await;
     scene.set_due(run_id, AT_ONCE).await;
     postgres.crash().unwrap();
     postgres.start_again().unwrap();

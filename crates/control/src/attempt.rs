@@ -138,7 +138,7 @@ impl<P: Perform> Attempt<'_, P> {
         let (tell, told) = mpsc::channel(TOLD_MAX);
         let stop = CancellationToken::new();
         let mut work = pin!(self.station.performer.perform(assignment, tell, stop.clone()));
-        let mut account = Account { told, unsaid: VecDeque::new(), is_open: true, unheard: 0 };
+        let mut account = Account { told, unsaid: VecDeque::new(), is_open: true, is_unheard: false };
         // Beside everything else: a store that hangs holds up no deadline, no cancel and no end.
         let mut telling = pin!(Fuse::terminated());
         let mut why = None;
@@ -160,7 +160,7 @@ impl<P: Perform> Attempt<'_, P> {
                     None
                 }
                 // A store that did not hear is told again with the next beat.
-                _ = tells.tick(), if telling.is_terminated() && account.unheard == 0 && !account.unsaid.is_empty() => {
+                _ = tells.tick(), if telling.is_terminated() && !account.is_unheard && !account.unsaid.is_empty() => {
                     telling.set(self.say(lease, account.all()).fuse());
                     None
                 }
@@ -212,8 +212,8 @@ struct Account {
     told: mpsc::Receiver<Told>,
     unsaid: VecDeque<Told>,
     is_open: bool,
-    /// How often in a row the store did not hear.
-    unheard: u32,
+    /// Whether the store did not hear the last time.
+    is_unheard: bool,
 }
 
 impl Account {
@@ -227,14 +227,14 @@ impl Account {
         match answer {
             Ok(cancel) => {
                 self.unsaid.drain(..count);
-                self.unheard = 0;
+                self.is_unheard = false;
                 cancel.map(|_| Stop::Cancel)
             }
             Err(StoreError::Refused(_) | StoreError::NoSuchRun(_)) => Some(Stop::LeaseLost),
             Err(error) => {
                 // The work goes on: should the lease run out meanwhile, the store says so when it is back.
                 tracing::warn!(run_id = %lease.run_id(), %error, "the store did not hear how a run goes on");
-                self.unheard += 1;
+                self.is_unheard = true;
                 None
             }
         }

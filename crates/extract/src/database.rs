@@ -69,11 +69,8 @@ impl Query {
     /// All of a table, whose name is given in parts: schema and table.
     #[must_use]
     pub fn table(name: &[String]) -> Self {
-        let quoted = name.iter().map(|part| format!("\"{}\"", part.replace('"', "\"\"")));
-        Self {
-            pieces: vec![format!("select * from {}", quoted.collect::<Vec<_>>().join("."))],
-            values: Vec::new(),
-        }
+        let name: Vec<String> = name.iter().map(|part| quoted(part)).collect();
+        Self { pieces: vec![format!("select * from {}", name.join("."))], values: Vec::new() }
     }
 
     /// The SQL with a placeholder for each value, numbered from 1.
@@ -86,6 +83,22 @@ impl Query {
             sql.push_str(piece);
         }
         sql
+    }
+}
+
+/// A name as SQL has it.
+pub(crate) fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// Refuses what has no columns, or two of one name.
+pub(crate) fn check_columns(names: &[&str]) -> Result<(), String> {
+    if names.is_empty() {
+        return Err("it delivers no columns; a source is a SELECT".to_owned());
+    }
+    match names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)) {
+        Some((_, name)) => Err(format!("two columns are called {name:?}; name one of them with `as`")),
+        None => Ok(()),
     }
 }
 

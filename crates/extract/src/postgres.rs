@@ -17,7 +17,7 @@ use trueup_connect::Server;
 
 use self::cell::Cell;
 use self::copy::{CopyFile, Spool};
-use crate::database::{Database, Query};
+use crate::database::{Database, Query, check_columns, quoted};
 use crate::error::{Error, Refused};
 use crate::table::Table;
 
@@ -103,19 +103,13 @@ struct Column {
 }
 
 fn columns(asked: &Statement) -> Result<Vec<Column>, String> {
-    let mut columns: Vec<Column> = Vec::new();
-    for column in asked.columns() {
-        let name = column.name().to_owned();
-        if columns.iter().any(|known| known.name == name) {
-            return Err(format!("two columns are called {name:?}; name one of them with `as`"));
-        }
+    let names: Vec<&str> = asked.columns().iter().map(tokio_postgres::Column::name).collect();
+    check_columns(&names)?;
+    let column = |column: &tokio_postgres::Column| {
         let cell = Cell::of(column.type_());
-        columns.push(Column { name, cell: cell.unwrap_or(Cell::Text), is_cast: cell.is_none() });
-    }
-    if columns.is_empty() {
-        return Err("it delivers no columns; a source is a SELECT".to_owned());
-    }
-    Ok(columns)
+        Column { name: column.name().to_owned(), cell: cell.unwrap_or(Cell::Text), is_cast: cell.is_none() }
+    };
+    Ok(asked.columns().iter().map(column).collect())
 }
 
 /// `COPY` takes no parameters, so that values are bound into settings of the transaction, and read from there as the
@@ -144,10 +138,6 @@ fn unended(sql: &str) -> &str {
 
 fn setting(number: usize) -> String {
     format!("trueup.value_{number}")
-}
-
-fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
 }
 
 /// What the server, or the way to it, has against it, in its own words.

@@ -15,7 +15,7 @@ use arrow_schema::{ArrowError, Field, Schema};
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row, Statement, params_from_iter};
 
 use self::column::{Column, Seen};
-use crate::database::{Database, Query, Value};
+use crate::database::{Database, Query, Value, check_columns};
 use crate::error::{Error, Refused};
 use crate::input::Input;
 use crate::ipc::IpcFile;
@@ -56,10 +56,10 @@ fn read_from(connection: &Connection, database: &Database<'_>, query: &Query) ->
     connection.execute_batch("begin").map_err(refused)?;
     let mut statement = connection.prepare(&query.sql(|number| format!("?{number}"))).map_err(refused)?;
     let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
-    check(&statement, &names).map_err(|problem| database.refused(Refused::Query, problem))?;
+    check(&statement).map_err(|problem| database.refused(Refused::Query, problem))?;
     let values = query.values.iter().map(bound).collect::<Result<Vec<_>, _>>();
     let values = values.map_err(|problem| database.refused(Refused::Query, problem))?;
-    let values = if database.has_rows { Some(values.as_slice()) } else { None };
+    let values = database.has_rows.then_some(values.as_slice());
     let mut seen = vec![Seen::default(); names.len()];
     each_row(
         &mut statement,
@@ -78,17 +78,10 @@ fn read_from(connection: &Connection, database: &Database<'_>, query: &Query) ->
     spool.finish()
 }
 
-fn check(statement: &Statement<'_>, names: &[String]) -> Result<(), String> {
-    if names.is_empty() {
-        return Err("it delivers no columns; a source is a SELECT".to_owned());
-    }
-    if !statement.readonly() {
-        return Err("it would write; a source is a SELECT".to_owned());
-    }
-    match names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)) {
-        Some((_, name)) => Err(format!("two columns are called {name:?}; name one of them with `as`")),
-        None => Ok(()),
-    }
+fn check(statement: &Statement<'_>) -> Result<(), String> {
+    let names: Vec<&str> = statement.column_names().collect();
+    check_columns(&names)?;
+    if statement.readonly() { Ok(()) } else { Err("it would write; a source is a SELECT".to_owned()) }
 }
 
 /// Runs the query, unless no row is wanted.

@@ -105,6 +105,7 @@ impl<'a> Numeric<'a> {
         for (digit, power) in self.powers(scale) {
             let mut digit = digit;
             for place in power..power + 4 {
+                // Behind the last digit shown there are only zeros, which have no place.
                 let at = usize::try_from(whole + scale - 1 - place).ok();
                 if let Some(shown) = at.and_then(|at| digits.get_mut(at)) {
                     *shown = b'0' + (digit % 10) as u8;

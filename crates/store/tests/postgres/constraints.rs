@@ -1,8 +1,6 @@
 //! The database repeats the invariants: raw SQL that breaks one is refused by name.
 
-use trueup_lifecycle::Status;
-use trueup_store::RunFilter;
-
+use crate::damaged::holds_up_no_other;
 use crate::database::{connect, database, open, tenant, wish};
 
 #[tokio::test]
@@ -123,40 +121,11 @@ async fn a_row_that_cannot_be_read_holds_up_no_other() {
     let url = database();
     let store = open(&url).await;
     let tenant_id = tenant(&store).await;
-    for _ in 0..4 {
-        store.trigger(wish(tenant_id)).await.unwrap();
-    }
     let raw = connect(&url).await;
     raw.batch_execute("alter table trueup.runs drop constraint cancel_is_readable").await.unwrap();
     let damage = async |numbers: &str| {
         let damage = format!("update trueup.runs set cancel = '[]' where number in ({numbers})");
         raw.batch_execute(&damage).await.unwrap();
     };
-    damage("1, 2").await;
-    let claimed = store.claim_for_scheduling("e", 1).await.unwrap();
-    assert_eq!(claimed.iter().map(|one| one.record.number).collect::<Vec<_>>(), [3]);
-    let claimed: Vec<_> =
-        claimed.into_iter().chain(store.claim_for_scheduling("e", 9).await.unwrap()).collect();
-    for one in claimed {
-        store.hand_off(one.claim).await.unwrap();
-    }
-    damage("3").await;
-    let taken = store.take("w", 1).await.unwrap();
-    assert_eq!(taken.iter().map(|one| one.record.number).collect::<Vec<_>>(), [4]);
-    store.trigger(wish(tenant_id)).await.unwrap();
-    // A page is full in spite of them, and has no more than was asked for.
-    let table = [
-        (vec![], 2, vec![5, 4]),
-        (vec![], 9, vec![5, 4]),
-        (vec![], 1, vec![5]),
-        (vec![Status::Requested], 1, vec![5]),
-        (vec![Status::Requested, Status::Scheduled, Status::Running], 2, vec![5, 4]),
-    ];
-    for (statuses, limit, expected) in table {
-        let filter = RunFilter { tenant_id, statuses, job_id: None, before: None, limit };
-        let listed = store.runs(&filter).await.unwrap();
-        assert_eq!(listed.iter().map(|record| record.number).collect::<Vec<_>>(), expected, "{filter:?}");
-        let before = store.runs(&RunFilter { before: Some(4), limit: 1, ..filter }).await.unwrap();
-        assert_eq!(before, [], "nothing can be read before that");
-    }
+    holds_up_no_other(&store, tenant_id, || wish(tenant_id), damage).await;
 }

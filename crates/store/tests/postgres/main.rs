@@ -7,6 +7,8 @@ mod audit;
 mod away;
 mod constraints;
 mod contention;
+#[path = "../both/damaged.rs"]
+mod damaged;
 mod database;
 mod life;
 mod opening;

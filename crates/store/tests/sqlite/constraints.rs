@@ -2,9 +2,7 @@
 
 use rusqlite::Connection;
 
-use trueup_lifecycle::Status;
-use trueup_store::RunFilter;
-
+use crate::damaged::holds_up_no_other;
 use crate::place::{folder, open_with_job, wish};
 
 #[tokio::test]
@@ -321,41 +319,12 @@ async fn an_entry_is_linked_whatever_its_id_is() {
 async fn a_row_that_cannot_be_read_holds_up_no_other() {
     let folder = folder();
     let (store, tenant_id) = open_with_job(&folder).await;
-    for _ in 0..4 {
-        store.trigger(wish(tenant_id)).await.unwrap();
-    }
     let connection = Connection::open(folder.path().join("store.db")).unwrap();
     connection.execute_batch("drop trigger runs_stay_readable").unwrap();
-    let damage = |numbers: &str| {
+    let damage = async |numbers: &str| {
         connection
             .execute_batch(&format!("update runs set cancel = '[]' where number in ({numbers})"))
             .unwrap();
     };
-    damage("1, 2");
-    let claimed = store.claim_for_scheduling("e", 1).await.unwrap();
-    assert_eq!(claimed.iter().map(|one| one.record.number).collect::<Vec<_>>(), [3]);
-    let claimed: Vec<_> =
-        claimed.into_iter().chain(store.claim_for_scheduling("e", 9).await.unwrap()).collect();
-    for one in claimed {
-        store.hand_off(one.claim).await.unwrap();
-    }
-    damage("3");
-    let taken = store.take("w", 1).await.unwrap();
-    assert_eq!(taken.iter().map(|one| one.record.number).collect::<Vec<_>>(), [4]);
-    store.trigger(wish(tenant_id)).await.unwrap();
-    // A page is full in spite of them, and has no more than was asked for.
-    let table = [
-        (vec![], 2, vec![5, 4]),
-        (vec![], 9, vec![5, 4]),
-        (vec![], 1, vec![5]),
-        (vec![Status::Requested], 1, vec![5]),
-        (vec![Status::Requested, Status::Scheduled, Status::Running], 2, vec![5, 4]),
-    ];
-    for (statuses, limit, expected) in table {
-        let filter = RunFilter { tenant_id, statuses, job_id: None, before: None, limit };
-        let listed = store.runs(&filter).await.unwrap();
-        assert_eq!(listed.iter().map(|record| record.number).collect::<Vec<_>>(), expected, "{filter:?}");
-        let before = store.runs(&RunFilter { before: Some(4), limit: 1, ..filter }).await.unwrap();
-        assert_eq!(before, [], "nothing can be read before that");
-    }
+    holds_up_no_other(&store, tenant_id, || wish(tenant_id), damage).await;
 }

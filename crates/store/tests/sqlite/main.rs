@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod constraints;
+#[path = "../both/damaged.rs"]
+mod damaged;
 mod life;
 mod opening;
 mod place;

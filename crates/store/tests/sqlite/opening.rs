@@ -6,6 +6,8 @@ use std::path::Path;
 use std::process::Command;
 
 use rusqlite::Connection;
+use tempfile::TempDir;
+use trueup_events::TenantId;
 use trueup_store::{Options, Place, Role, Store, StoreError};
 
 use crate::place::{folder, open, open_with_job, place, wish};
@@ -17,6 +19,18 @@ fn contents(folder: &Path) -> Vec<(OsString, Vec<u8>)> {
         files.map(|file| (file.file_name(), fs::read(file.path()).unwrap_or_default())).collect();
     contents.sort();
     contents
+}
+
+/// The files of a store with one run, as its process would leave them that was killed.
+async fn left_open() -> (TempDir, TenantId) {
+    let folder = folder();
+    let (store, tenant_id) = open_with_job(&folder).await;
+    store.trigger(wish(tenant_id)).await.unwrap();
+    let copy = tempfile::tempdir().unwrap();
+    for (name, bytes) in contents(folder.path()) {
+        fs::write(copy.path().join(name), bytes).unwrap();
+    }
+    (copy, tenant_id)
 }
 
 async fn refusal(path: &Path, role: Role) -> StoreError {
@@ -141,13 +155,7 @@ async fn closing_leaves_the_file_and_the_lock_alone() {
 
 #[tokio::test]
 async fn a_store_that_was_not_closed_goes_on() {
-    let folder = folder();
-    let (store, tenant_id) = open_with_job(&folder).await;
-    store.trigger(wish(tenant_id)).await.unwrap();
-    let copy = tempfile::tempdir().unwrap();
-    for (name, bytes) in contents(folder.path()) {
-        fs::write(copy.path().join(name), bytes).unwrap();
-    }
+    let (copy, tenant_id) = left_open().await;
     let store = open(&copy, Role::Server).await;
     assert_eq!(store.runs(&crate::place::all(tenant_id)).await.unwrap().len(), 1);
 }
@@ -228,13 +236,7 @@ async fn who_only_reads_makes_and_changes_nothing() {
 
 #[tokio::test]
 async fn what_was_not_closed_can_be_read_where_nothing_may_be_written() {
-    let folder = folder();
-    let (store, tenant_id) = open_with_job(&folder).await;
-    store.trigger(wish(tenant_id)).await.unwrap();
-    let copy = tempfile::tempdir().unwrap();
-    for (name, bytes) in contents(folder.path()) {
-        fs::write(copy.path().join(name), bytes).unwrap();
-    }
+    let (copy, _) = left_open().await;
     let path = copy.path().join("store.db");
     for path in [&path, copy.path()] {
         set_read_only(path, true);

@@ -134,16 +134,29 @@ mod tests {
             ("audit_from", "audit_chain USING INTEGER PRIMARY KEY"),
             ("audit_from_of_tenant", "audit_chain USING INDEX audit_of_a_tenant (tenant_id=? AND number>?)"),
         ];
+        // Whatever somebody has let the planner count.
+        for connection in [migrated(), analysed()] {
+            for (name, index) in table {
+                let plan = plan(&connection, name);
+                assert!(plan.contains(index), "{name}: {plan}");
+                assert!(!plan.contains("B-TREE"), "{name} sorts: {plan}");
+            }
+            let queues = plan(&connection, "waiting_queues");
+            for index in ["COVERING INDEX runs_waiting", "INDEX runs_holding_a_slot"] {
+                assert!(queues.contains(index), "waiting_queues: {queues}");
+            }
+        }
+    }
+
+    /// A store with a long log of what was done, of which the planner knows.
+    fn analysed() -> Connection {
         let connection = migrated();
-        for (name, index) in table {
-            let plan = plan(&connection, name);
-            assert!(plan.contains(index), "{name}: {plan}");
-            assert!(!plan.contains("B-TREE"), "{name} sorts: {plan}");
-        }
-        let queues = plan(&connection, "waiting_queues");
-        for index in ["COVERING INDEX runs_waiting", "INDEX runs_holding_a_slot"] {
-            assert!(queues.contains(index), "waiting_queues: {queues}");
-        }
+        let log = "with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 1000)
+            insert into audit (at_ms, tenant_id, actor, action, subject, detail) select n, '', '', '', '', '{}' from numbers;
+            insert into audit_chain (number, audit_id, hash, tenant_id) select id, id, zeroblob(32), '' from audit;
+            analyze";
+        connection.execute_batch(log).unwrap();
+        connection
     }
 
     fn plan(connection: &Connection, name: &str) -> String {

@@ -1,7 +1,8 @@
 //! The one thread that writes, which commits the verbs that wait together.
 //!
-//! A commit costs a wait for the disk whatever is in it. So the writer takes all verbs that wait, each in a savepoint of its own, links their audit entries,
-//! commits once, and answers only then.
+//! A commit costs a wait for the disk whatever is in it. So the writer takes all verbs that wait, links their audit entries, commits once, and answers only
+//! then. Should one of them fail after it has written something, which is rare, all are run again, each in a savepoint of its own: with one open, SQLite copies
+//! every page before it changes.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -144,6 +145,17 @@ struct Pen {
     looked_at: Instant,
 }
 
+/// What came of running a verb.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Applied {
+    /// What it wrote is to be committed; one that failed has written nothing.
+    Settled,
+    /// It has written nothing, because the ids of its events are taken.
+    IdsTaken,
+    /// It failed, and has written something.
+    Half,
+}
+
 impl Pen {
     fn write(mut self, asked: &Receiver<Box<dyn Asked>>) {
         self.look();
@@ -161,12 +173,16 @@ impl Pen {
 
     /// Runs a verb and all that wait behind it in one transaction, then answers them.
     fn group(&mut self, first: Box<dyn Asked>, asked: &Receiver<Box<dyn Asked>>) {
-        let mut taken = Vec::new();
+        let mut taken = vec![first];
         let changes_before = self.connection.total_changes();
-        let uncommitted = self.transaction(first, asked, &mut taken).err();
-        if uncommitted.is_some() && !self.connection.is_autocommit() {
-            // Should even this fail, the next transaction cannot begin, and says so to those who ask for it.
-            drop(self.run("rollback"));
+        let mut committed = self.transaction(&mut taken, Some(asked));
+        if matches!(committed, Ok(false)) {
+            self.roll_back();
+            committed = self.transaction(&mut taken, None);
+        }
+        let uncommitted = committed.err();
+        if uncommitted.is_some() {
+            self.roll_back();
         }
         // Who waits for changes looks for work then; to look and find none must not wake it again.
         if uncommitted.is_none() && self.connection.total_changes() != changes_before {
@@ -175,52 +191,80 @@ impl Pen {
         taken.into_iter().for_each(|question| question.answer(uncommitted.as_ref()));
     }
 
+    /// Runs what was taken and what waits behind it, and says whether it was committed: it is not when a verb among it has to be undone
+    /// alone. With nobody behind it, each is marked, so that it can be.
     fn transaction(
         &mut self,
-        first: Box<dyn Asked>,
-        asked: &Receiver<Box<dyn Asked>>,
         taken: &mut Vec<Box<dyn Asked>>,
-    ) -> Result<(), StoreError> {
-        let waiting = std::iter::once(first).chain(asked.try_iter()).take(GROUP_MAX);
+        asked: Option<&Receiver<Box<dyn Asked>>>,
+    ) -> Result<bool, StoreError> {
+        let mut waiting = std::iter::from_fn(|| asked?.try_recv().ok());
         if let Err(error) = self.run("begin immediate") {
-            taken.extend(waiting);
+            taken.extend(waiting.take(GROUP_MAX));
             return Err(kind(&error, "beginning a transaction"));
         }
-        for mut question in waiting {
-            let applied = self.apply(&mut *question);
-            taken.push(question);
-            applied?;
+        let mut next = 0;
+        while let Some(question) = taken.get_mut(next) {
+            if !self.apply(&mut **question, asked.is_none())? {
+                return Ok(false);
+            }
+            next += 1;
+            if next == taken.len() && next < GROUP_MAX {
+                taken.extend(waiting.next());
+            }
         }
         chain::link(&self.connection)
             .and_then(|()| Ok(self.run("commit")?))
-            .map_err(|unread| unread.while_doing("committing"))
+            .map_err(|unread| unread.while_doing("committing"))?;
+        Ok(true)
     }
 
-    /// Runs one verb, and once more with other ids for its events should those be taken; an error is one of the whole transaction.
-    fn apply(&mut self, question: &mut dyn Asked) -> Result<(), StoreError> {
+    /// Ends a transaction that is not to be committed, unless SQLite has.
+    fn roll_back(&self) {
+        if !self.connection.is_autocommit() {
+            // Should even this fail, the next transaction cannot begin, and says so to those who ask for it.
+            drop(self.run("rollback"));
+        }
+    }
+
+    /// Runs one verb, and once more with other ids for its events should those be taken, and says whether it is settled; an error is one of
+    /// the whole transaction.
+    fn apply(&mut self, question: &mut dyn Asked, is_marked: bool) -> Result<bool, StoreError> {
         for _ in 1..ATTEMPTS {
-            match self.attempt(question)? {
-                Some(StoreError::EventIdTaken { .. }) => self.context.skip_event_ids(),
-                _ => return Ok(()),
+            match self.attempt(question, is_marked)? {
+                Applied::IdsTaken => self.context.skip_event_ids(),
+                applied => return Ok(applied == Applied::Settled),
             }
         }
-        self.attempt(question).map(drop)
+        Ok(self.attempt(question, is_marked)? != Applied::Half)
     }
 
-    /// Runs one verb, and undoes it when it fails, which it then says.
-    fn attempt(&mut self, question: &mut dyn Asked) -> Result<Option<StoreError>, StoreError> {
+    /// Runs one verb; one that fails is undone if it is marked, and otherwise may be left half done.
+    fn attempt(&mut self, question: &mut dyn Asked, is_marked: bool) -> Result<Applied, StoreError> {
         let error = |error| kind(&error, "marking where a verb begins and ends");
-        self.run("savepoint verb").map_err(error)?;
+        if is_marked {
+            self.run("savepoint verb").map_err(error)?;
+        }
+        let changes_before = self.connection.total_changes();
         let failure = question.apply(&mut self.connection, &self.context).err();
         if let Some(failure) = &failure {
             if self.connection.is_autocommit() {
                 // SQLite has undone the whole transaction, as it may when the disk is full.
                 return Err(failure.clone());
             }
-            self.run("rollback to verb").map_err(error)?;
+            if is_marked {
+                self.run("rollback to verb").map_err(error)?;
+            } else if self.connection.total_changes() != changes_before {
+                return Ok(Applied::Half);
+            }
         }
-        self.run("release verb").map_err(error)?;
-        Ok(failure)
+        if is_marked {
+            self.run("release verb").map_err(error)?;
+        }
+        Ok(match failure {
+            Some(StoreError::EventIdTaken { .. }) => Applied::IdsTaken,
+            _ => Applied::Settled,
+        })
     }
 
     /// Notices what other processes have committed.
@@ -251,7 +295,7 @@ mod tests {
     use super::super::open::open;
     use super::*;
     use crate::context::Options;
-    use crate::record::{JobDocument, NewRun};
+    use crate::record::{Entry, JobDocument, NewRun};
     use crate::tx::Tx;
     use crate::verbs::{EnsureTenant, SaveJob, Trigger};
 
@@ -327,6 +371,46 @@ mod tests {
         // The job has an entry too.
         assert_eq!(count(&connection, "audit"), done + 2);
         assert_eq!(count(&connection, "audit_chain"), done + 2);
+    }
+
+    /// Writes something, and fails.
+    struct Fails(TenantId);
+
+    impl Verb for Fails {
+        type Output = ();
+        const DOING: &'static str = "failing half-way";
+
+        async fn apply<T: Tx>(&self, tx: &mut T, _: &Context) -> Result<(), StoreError> {
+            let (actor, subject) = ("ann".to_owned(), "nothing".to_owned());
+            let entry = Entry {
+                at_ms: 1,
+                tenant_id: self.0,
+                actor,
+                action: "fail".into(),
+                subject,
+                detail: json!({}),
+            };
+            tx.audit(&entry).await?;
+            Err(StoreError::Failed { doing: Self::DOING, problem: "it always does".to_owned() })
+        }
+    }
+
+    #[tokio::test]
+    async fn what_fails_half_way_leaves_nothing_and_takes_nobody_along() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store.db");
+        let (writer, tenant_id) = start(&path, None).await;
+        let triggers = futures_util::future::join_all((0..32).map(|_| writer.ask(trigger(tenant_id))));
+        let failures = futures_util::future::join_all((0..32).map(|_| writer.ask(Fails(tenant_id))));
+        let (triggered, failed) = tokio::join!(triggers, failures);
+        assert!(triggered.iter().all(Result::is_ok));
+        assert!(failed.iter().all(|failed| matches!(failed, Err(StoreError::Failed { .. }))));
+        drop(writer);
+        let connection = Connection::open(&path).unwrap();
+        assert_eq!(count(&connection, "runs"), 32);
+        // The job has an entry too.
+        assert_eq!(count(&connection, "audit"), 33);
+        assert_eq!(count(&connection, "audit_chain"), 33);
     }
 
     struct Waits;

@@ -124,7 +124,6 @@ create table trueup.events (
     stamped_here boolean not null default false
 );
 
-create index events_of_a_run on trueup.events (run_id);
 -- Of runs of our own, whose ids are UUIDs; what others tell of theirs, which have numbers, is kept as it comes.
 create unique index one_end_is_told on trueup.events (run_id) where type in ('run.finalised', 'run.cancelled') and length(run_id) = 36;
 

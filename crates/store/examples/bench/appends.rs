@@ -9,6 +9,9 @@ use crate::bare::Bare;
 use crate::place::Bench;
 
 const BATCH: usize = 100;
+/// How many workers there are, each of which sends a batch in its turn, and how many runs each has in its hands.
+const WORKERS: usize = 250;
+const RUNS_EACH: usize = 4;
 
 /// Takes turns, so that both meet the same noise, and prints the medians.
 pub(crate) async fn measure(bench: &Bench, short: bool) {
@@ -16,8 +19,8 @@ pub(crate) async fn measure(bench: &Bench, short: bool) {
     let mut bare = Bare::open(&bench.place).await;
     bare.prepare(BATCH).await;
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-    for _ in 0..rounds {
-        let batch: Vec<Event> = (0..BATCH).map(|_| event(bench)).collect();
+    for round in 0..rounds {
+        let batch: Vec<Event> = (0..BATCH).map(|number| event(bench, run_of(round, number))).collect();
         let started = Instant::now();
         bare.insert(&batch).await;
         theirs.push(started.elapsed());
@@ -36,14 +39,17 @@ fn per_second(mut times: Vec<Duration>) -> f64 {
     BATCH as f64 / times[times.len() / 2].as_secs_f64()
 }
 
+fn run_of(round: usize, number: usize) -> RunId {
+    RunId::Number(((round % WORKERS) * RUNS_EACH + number % RUNS_EACH) as u64)
+}
+
 /// An event like those that a worker sends most.
-pub(crate) fn event(bench: &Bench) -> Event {
-    let event_id = bench.store.next_event_id();
+pub(crate) fn event(bench: &Bench, run_id: RunId) -> Event {
     Event {
-        event_id,
+        event_id: bench.store.next_event_id(),
         position: None,
         tenant_id: bench.tenant_id,
-        run_id: RunId::Number(event_id.get() % 1_000),
+        run_id,
         name: "run.rows_processed".into(),
         source: "/datarecs/reconciliation-worker".to_owned(),
         time: "2026-09-21T10:00:00Z".parse().unwrap(),

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use trueup_events::RunId;
 use trueup_lifecycle::Status;
 use trueup_store::{Place, RunFilter};
 
@@ -23,7 +24,7 @@ pub(crate) async fn measure(bench: &Bench, short: bool) {
     let mut commits = Vec::new();
     for _ in 0..rounds {
         let started = Instant::now();
-        bare.insert(&[event(bench)]).await;
+        bare.insert(&[event(bench, RunId::Number(1))]).await;
         commits.push(started.elapsed());
     }
     print_row("a bare INSERT of one row, to compare", commits);

@@ -1,11 +1,18 @@
 //! A running system for tests, and the tidy test (`tests/tidy`); nothing that ships depends on it.
 
+mod certificate;
+mod keeper;
+mod mariadb;
 mod markdown;
 mod postgres;
 mod schema;
 mod waiting;
+mod way;
 
+pub use certificate::certify;
+pub use mariadb::{Mariadb, MariadbError};
 pub use markdown::blocks;
 pub use postgres::{Postgres, PostgresError};
 pub use schema::violations;
 pub use waiting::{PATIENCE, until};
+pub use way::{Fault, Way};

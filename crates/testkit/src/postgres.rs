@@ -1,13 +1,13 @@
 //! A throw-away PostgreSQL: its own folder, its own socket, gone with the process that started it.
 
-use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use crate::keeper::{Keeper, NotStarted};
 
 /// Why there is no server to test with.
 #[derive(Debug, thiserror::Error)]
@@ -31,6 +31,8 @@ pub enum PostgresError {
     NotHidden(String),
 }
 
+const SCRIPT: &str = include_str!("postgres.sh");
+
 /// The port whose socket nobody knows of.
 const HIDDEN_PORT: u16 = 1;
 
@@ -45,9 +47,14 @@ pub struct Postgres {
     keeper: Mutex<Keeper>,
 }
 
-/// The shell that runs the server until its standard input closes, which it does however this process ends.
-#[derive(Debug)]
-struct Keeper(Child);
+impl From<NotStarted> for PostgresError {
+    fn from(problem: NotStarted) -> Self {
+        match problem {
+            NotStarted::Io(error) => Self::Io(error),
+            NotStarted::Log(log) => Self::NotStarted { log },
+        }
+    }
+}
 
 impl Postgres {
     /// The server that all tests of this process share.
@@ -92,7 +99,7 @@ impl Postgres {
     ) -> Result<Self, PostgresError> {
         let dir = tempfile::Builder::new().prefix("trueup-pg-").tempdir()?.keep();
         let (settings, port) = prepare(&dir)?;
-        let (keeper, bin) = Keeper::start(&dir, &settings)?;
+        let (keeper, bin) = Keeper::start(&dir, SCRIPT, &settings)?;
         Ok(Self { dir, bin, settings, port, databases: AtomicU32::new(0), keeper: Mutex::new(keeper) })
     }
 
@@ -157,7 +164,7 @@ impl Postgres {
 
     /// Starts the server again after it was stopped.
     pub fn start_again(&self) -> Result<(), PostgresError> {
-        *self.keeper() = Keeper::start(&self.dir, &self.settings)?.0;
+        *self.keeper() = Keeper::start(&self.dir, SCRIPT, &self.settings)?.0;
         Ok(())
     }
 
@@ -170,39 +177,5 @@ impl Drop for Postgres {
     fn drop(&mut self) {
         // Nobody is left to tell; the keeper cleans up as soon as its input is closed, which dropping it does as well.
         let _ended = self.keeper().stop("");
-    }
-}
-
-impl Keeper {
-    fn start(dir: &Path, settings: &str) -> Result<(Self, PathBuf), PostgresError> {
-        let script = dir.join("keeper.sh");
-        std::fs::write(&script, include_str!("postgres.sh"))?;
-        let mut child = Command::new("sh")
-            .arg(&script)
-            .arg(dir)
-            .arg(settings)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            // An interrupt from the terminal is for this process; the keeper has to outlive it.
-            .process_group(0)
-            .spawn()?;
-        let mut ready = String::new();
-        if let Some(stdout) = child.stdout.take() {
-            BufReader::new(stdout).read_line(&mut ready)?;
-        }
-        if let Some(bin) = ready.trim_end().strip_prefix("ready ") {
-            return Ok((Self(child), bin.into()));
-        }
-        child.wait()?;
-        let log = std::fs::read_to_string(dir.join("log"));
-        Err(PostgresError::NotStarted { log: log.unwrap_or_else(|error| format!("no log: {error}")) })
-    }
-
-    fn stop(&mut self, word: &str) -> std::io::Result<()> {
-        if let Some(mut input) = self.0.stdin.take() {
-            input.write_all(word.as_bytes())?;
-        }
-        self.0.wait().map(drop)
     }
 }

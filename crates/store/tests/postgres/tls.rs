@@ -1,29 +1,11 @@
 //! Encrypted connections: `sslmode` and `sslrootcert` mean what they mean to libpq.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 use trueup_store::{Options, Place, Role, Store, StoreError};
-use trueup_testkit::Postgres;
+use trueup_testkit::{Postgres, certify};
 
 use crate::database::{connect, tenant, wish};
-
-/// Makes a certificate for `localhost` and its key.
-fn certify(dir: &Path, name: &str, more: &[&str]) -> (PathBuf, PathBuf) {
-    let (certificate, key) = (dir.join(format!("{name}.crt")), dir.join(format!("{name}.key")));
-    let made = Command::new("openssl")
-        .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"])
-        .args(["-days", "2", "-subj", &format!("/CN={name}"), "-addext", "subjectAltName=DNS:localhost"])
-        .args(more)
-        .arg("-keyout")
-        .arg(&key)
-        .arg("-out")
-        .arg(&certificate)
-        .output()
-        .unwrap();
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    (certificate, key)
-}
 
 async fn open(url: &str) -> Result<Store, StoreError> {
     Store::open(&Place::Postgres(url.to_owned()), Role::Server, Options::default()).await

@@ -1,7 +1,10 @@
-//! Reaches PostgreSQL as a URL says: how long it may be silent, whether it is encrypted, and whom it may turn out to be.
+//! Reaches PostgreSQL and MySQL as a URL says: how long they may be silent, whether it is encrypted, and whom they may turn out to be.
 
+mod encryption;
+pub mod mysql;
 mod server;
 mod tls;
 
-pub use server::{Server, UrlError};
+pub use encryption::UrlError;
+pub use server::Server;
 pub use tls::Encrypted;

@@ -1,18 +1,15 @@
-//! Where the server is, and how it is talked to.
+//! Where a PostgreSQL is, and how it is talked to.
 
-use std::borrow::Cow;
 use std::time::Duration;
 
-use percent_encoding::percent_decode_str;
 use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::{Client, Config, Connection, Error, Socket};
 
-use crate::tls::{Encrypted, Tls, Trust};
+use crate::encryption::{Asked, Encryption, UrlError, Words, refused};
+use crate::tls::{Encrypted, Tls};
 
-/// A URL that leads nowhere.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct UrlError(String);
+/// A server that is told to encrypt without asking first has to be told what for.
+const PROTOCOL: &[u8] = b"postgresql";
 
 /// A server that connections can be made to.
 #[derive(Debug, Clone)]
@@ -24,14 +21,19 @@ pub struct Server {
 impl Server {
     /// Reads a URL, and bounds how long the server may be silent.
     pub fn at(url: &str, patience: Duration) -> Result<Self, UrlError> {
-        let (plain, asked) = Asked::take(url)?;
+        let (plain, asked) = asked(url)?;
         let mut config: Config = plain.parse().map_err(|error: Error| {
             refused(match std::error::Error::source(&error) {
                 Some(cause) => format!("{error}: {cause}"),
                 None => error.to_string(),
             })
         })?;
-        let (mode, trust) = asked.judge()?;
+        let (encryption, trust) = asked.judge(&WORDS)?;
+        let mode = match encryption {
+            Encryption::Never => SslMode::Disable,
+            Encryption::IfOffered => SslMode::Prefer,
+            Encryption::Always => SslMode::Require,
+        };
         // As elsewhere, nothing is encrypted that does not leave the machine.
         let is_local = config.get_hosts().iter().all(|host| matches!(host, Host::Unix(_)));
         config.ssl_mode(if is_local && config.get_hostaddrs().is_empty() { SslMode::Disable } else { mode });
@@ -45,7 +47,7 @@ impl Server {
             config.application_name("trueup");
         }
         config.keepalives_idle(patience);
-        Ok(Self { config, tls: Tls::new(trust).map_err(refused)? })
+        Ok(Self { config, tls: Tls::new(trust, Some(PROTOCOL)).map_err(refused)? })
     }
 
     /// Lets no connection write.
@@ -65,60 +67,29 @@ impl Server {
     }
 }
 
-fn refused(problem: impl Into<String>) -> UrlError {
-    UrlError(problem.into())
-}
+/// How libpq calls what it takes about encryption, some of which the driver does not know.
+const WORDS: Words = Words {
+    mode: "sslmode",
+    root: "sslrootcert",
+    modes: ["disable", "prefer", "require", "verify-ca", "verify-full"],
+};
 
-/// What a URL says about encryption, in the words of libpq, some of which the driver does not know.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Asked {
-    mode: Option<String>,
-    root: Option<String>,
-}
-
-impl Asked {
-    /// Takes it out of a URL.
-    fn take(place: &str) -> Result<(String, Self), UrlError> {
-        // A password may contain a question mark.
-        let host = place.find('@').unwrap_or(0);
-        let Some(mark) = place[host..].find('?').map(|at| host + at) else {
-            return Ok((place.to_owned(), Self::default()));
-        };
-        let mut asked = Self::default();
-        let mut kept = Vec::new();
-        for parameter in place[mark + 1..].split('&') {
-            match parameter.split_once('=') {
-                Some(("sslmode", mode)) => asked.mode = Some(decoded(mode)?),
-                Some(("sslrootcert", path)) => asked.root = Some(decoded(path)?),
-                _ => kept.push(parameter),
-            }
-        }
-        Ok((format!("{}?{}", &place[..mark], kept.join("&")), asked))
-    }
-
-    /// Says whether to encrypt, and whom to trust.
-    fn judge(&self) -> Result<(SslMode, Trust), UrlError> {
-        let roots = |root: &String| Trust::read(root.as_ref()).map_err(refused);
-        let needed = |mode: &str| {
-            let problem = format!("sslmode={mode}: sslrootcert has to name a file of certificates to trust");
-            self.root.as_ref().ok_or_else(|| refused(problem)).and_then(roots)
-        };
-        match self.mode.as_deref().unwrap_or("prefer") {
-            "disable" => Ok((SslMode::Disable, Trust::Anyone)),
-            "prefer" => Ok((SslMode::Prefer, Trust::Anyone)),
-            "require" => Ok((SslMode::Require, self.root.as_ref().map_or(Ok(Trust::Anyone), roots)?)),
-            mode @ "verify-ca" => Ok((SslMode::Require, needed(mode)?)),
-            mode @ "verify-full" => Ok((SslMode::Require, needed(mode)?.and_named())),
-            mode => Err(refused(format!(
-                "sslmode={mode}: write disable, prefer, require, verify-ca or verify-full"
-            ))),
+/// Takes what is said about encryption out of a URL.
+fn asked(place: &str) -> Result<(String, Asked), UrlError> {
+    // A password may contain a question mark.
+    let host = place.find('@').unwrap_or(0);
+    let Some(mark) = place[host..].find('?').map(|at| host + at) else {
+        return Ok((place.to_owned(), Asked::default()));
+    };
+    let mut asked = Asked::default();
+    let mut kept = Vec::new();
+    for parameter in place[mark + 1..].split('&') {
+        let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+        if !asked.take(&WORDS, name, value)? {
+            kept.push(parameter);
         }
     }
-}
-
-fn decoded(value: &str) -> Result<String, UrlError> {
-    let decoded = percent_decode_str(value).decode_utf8().map(Cow::into_owned);
-    decoded.map_err(|error| refused(format!("{value:?}: {error}")))
+    Ok((format!("{}?{}", &place[..mark], kept.join("&")), asked))
 }
 
 #[cfg(test)]
@@ -139,12 +110,12 @@ mod tests {
             ("postgres://h?sslmode=disable&sslmode=prefer", "postgres://h?", Some("prefer"), None),
         ];
         for (url, kept, mode, root) in table {
-            let (plain, asked) = Asked::take(url).unwrap();
+            let (plain, asked) = asked(url).unwrap();
             assert_eq!(plain, kept, "{url}");
             assert_eq!((asked.mode.as_deref(), asked.root.as_deref()), (mode, root), "{url}");
             assert!(plain.parse::<Config>().is_ok(), "{plain}");
         }
-        assert!(Asked::take("postgres://h?sslrootcert=%ff").is_err());
+        assert!(asked("postgres://h?sslrootcert=%ff").is_err());
     }
 
     #[test]

@@ -44,16 +44,15 @@ pub(crate) struct Roots {
 impl Trust {
     /// Trusts the certificates of a file.
     pub(crate) fn read(path: &Path) -> Result<Self, String> {
-        let refused = |problem: &dyn std::fmt::Display| format!("sslrootcert={}: {problem}", path.display());
         let certificates: Vec<_> = CertificateDer::pem_file_iter(path)
             .and_then(Iterator::collect)
-            .map_err(|error| refused(&error))?;
+            .map_err(|error| error.to_string())?;
         let mut store = RootCertStore::empty();
         for certificate in &certificates {
-            store.add(certificate.clone()).map_err(|error| refused(&error))?;
+            store.add(certificate.clone()).map_err(|error| error.to_string())?;
         }
         if certificates.is_empty() {
-            return Err(refused(&"there is no certificate in it"));
+            return Err("there is no certificate in it".to_owned());
         }
         Ok(Self::Vouched(Roots { certificates, store: Arc::new(store) }))
     }
@@ -152,21 +151,36 @@ impl ServerCertVerifier for Verifier {
     }
 }
 
-/// Encrypts what tokio-postgres connects to.
+/// Encrypts connections, and judges whom they lead to.
 #[derive(Debug, Clone)]
 pub(crate) struct Tls(Arc<ClientConfig>);
 
 impl Tls {
-    pub(crate) fn new(trust: Trust) -> Result<Self, String> {
+    /// Trusts so, and says what is spoken, if the server has to be told.
+    pub(crate) fn new(trust: Trust, protocol: Option<&[u8]>) -> Result<Self, String> {
         let provider = Arc::new(ring::default_provider());
         let verifier = Arc::new(Verifier { trust, provider: Arc::clone(&provider) });
         let versions = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
         let builder = versions.map_err(|error| error.to_string())?;
         let verified = builder.dangerous().with_custom_certificate_verifier(verifier);
         let mut config = verified.with_no_client_auth();
-        // A server that is told to encrypt without asking first has to be told what for.
-        config.alpn_protocols = vec![b"postgresql".to_vec()];
+        config.alpn_protocols = protocol.map(<[u8]>::to_vec).into_iter().collect();
         Ok(Self(Arc::new(config)))
+    }
+
+    /// Encrypts a connection to a host.
+    pub(crate) async fn encrypt<S: AsyncRead + AsyncWrite + Unpin>(
+        &self,
+        host: String,
+        stream: S,
+    ) -> Result<client::TlsStream<S>, Box<dyn Error + Send + Sync>> {
+        let name = ServerName::try_from(host)?;
+        let encrypted = TlsConnector::from(Arc::clone(&self.0)).connect(name, stream).await;
+        // A server that is not trusted is there, and will not do better when asked again.
+        encrypted.map_err(|error| match error.downcast::<rustls::Error>() {
+            Ok(refusal) => refusal.into(),
+            Err(lost) => lost.into(),
+        })
     }
 }
 
@@ -176,13 +190,13 @@ impl MakeTlsConnect<Socket> for Tls {
     type Error = Box<dyn Error + Send + Sync>;
 
     fn make_tls_connect(&mut self, host: &str) -> Result<Handshake, Self::Error> {
-        Ok(Handshake { connector: TlsConnector::from(Arc::clone(&self.0)), host: host.to_owned() })
+        Ok(Handshake { tls: self.clone(), host: host.to_owned() })
     }
 }
 
 /// What one connection is encrypted with.
 pub(crate) struct Handshake {
-    connector: TlsConnector,
+    tls: Tls,
     host: String,
 }
 
@@ -192,17 +206,7 @@ impl TlsConnect<Socket> for Handshake {
     type Future = Pin<Box<dyn Future<Output = Result<Encrypted, Self::Error>> + Send>>;
 
     fn connect(self, socket: Socket) -> Self::Future {
-        Box::pin(async move {
-            let name = ServerName::try_from(self.host)?;
-            match self.connector.connect(name, socket).await {
-                Ok(stream) => Ok(Encrypted(stream)),
-                // A server that is not trusted is there, and will not do better when asked again.
-                Err(error) => Err(match error.downcast::<rustls::Error>() {
-                    Ok(refusal) => refusal.into(),
-                    Err(lost) => lost.into(),
-                }),
-            }
-        })
+        Box::pin(async move { self.tls.encrypt(self.host, socket).await.map(Encrypted) })
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::error::{Error, Refused};
 use crate::table::Table;
-use crate::{postgres, sqlite};
+use crate::{mysql, postgres, sqlite};
 
 /// A database, and how it is read.
 #[derive(Clone, Copy)]
@@ -29,6 +29,8 @@ pub struct Database<'a> {
 pub enum Engine {
     /// PostgreSQL.
     Postgres,
+    /// MySQL or MariaDB.
+    Mysql,
     /// A SQLite file, whose path is the URL.
     Sqlite,
 }
@@ -68,8 +70,12 @@ impl std::fmt::Display for Value {
 impl Query {
     /// All of a table, whose name is given in parts: schema and table.
     #[must_use]
-    pub fn table(name: &[String]) -> Self {
-        let name: Vec<String> = name.iter().map(|part| quoted(part)).collect();
+    pub fn table(engine: Engine, name: &[String]) -> Self {
+        let quoted = |part: &String| match engine {
+            Engine::Mysql => format!("`{}`", part.replace('`', "``")),
+            Engine::Postgres | Engine::Sqlite => quoted(part),
+        };
+        let name: Vec<String> = name.iter().map(quoted).collect();
         Self { pieces: vec![format!("select * from {}", name.join("."))], values: Vec::new() }
     }
 
@@ -111,6 +117,7 @@ impl Database<'_> {
     pub fn query(&self, query: &Query) -> Result<Table, Error> {
         match self.engine {
             Engine::Postgres => postgres::read(self, query),
+            Engine::Mysql => mysql::read(self, query),
             Engine::Sqlite => sqlite::read(self, query),
         }
     }

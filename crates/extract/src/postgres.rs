@@ -5,11 +5,9 @@ mod copy;
 mod numeric;
 
 use std::pin::pin;
-use std::time::Duration;
 
 use futures_util::TryStreamExt;
-use futures_util::future::{Either, select};
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Statement};
@@ -19,15 +17,8 @@ use self::cell::Cell;
 use self::copy::{CopyFile, Spool};
 use crate::database::{Database, Query, check_columns, quoted};
 use crate::error::{Error, Refused};
+use crate::reach::{self, FAREWELL, PATIENCE};
 use crate::table::Table;
-
-/// How long the server may be silent while a connection is made or lost.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// How often it is asked whether to go on while nothing comes.
-const LOOK: Duration = Duration::from_millis(100);
-
-/// How long it may take to tell the server that nobody listens any more.
-const FAREWELL: Duration = Duration::from_millis(500);
 
 /// What text forms depend on is the same whatever the server is set to, and nothing can be written.
 const BEGIN: &str = "begin isolation level repeatable read, read only;
@@ -39,40 +30,22 @@ pub(crate) fn read(database: &Database<'_>, query: &Query) -> Result<Table, Erro
     let mut server = Server::at(database.url, PATIENCE)
         .map_err(|error| database.refused(Refused::Url, error.to_string()))?;
     server.only_reads();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| database.refused(Refused::Connection, error.to_string()))?;
-    runtime.block_on(read_from(&server, database, query))
+    reach::run(database, read_from(&server, database, query))
 }
 
 async fn read_from(server: &Server, database: &Database<'_>, query: &Query) -> Result<Table, Error> {
-    let connecting = async {
-        match timeout(PATIENCE, server.connect()).await {
-            Ok(connected) => connected.map_err(|error| refused(database, &error)),
-            Err(late) => Err(database.refused(Refused::Connection, late.to_string())),
-        }
-    };
-    let (client, connection) = unless_stopped(database, connecting).await??;
+    let connecting =
+        reach::connected(database, async || server.connect().await, |error| refused(database, error));
+    let (client, connection) = connecting.await?;
     // It ends with the client.
     let driver = tokio::spawn(connection);
-    let read = unless_stopped(database, copy(&client, database, query)).await;
+    let read = reach::unless_stopped(database, copy(&client, database, query)).await;
     if read.is_err() {
         // The server may be sorting for minutes before it would notice that nobody listens; whether it hears this or not, it has been left.
         drop(timeout(FAREWELL, server.cancel(&client)).await);
         driver.abort();
     }
     read?
-}
-
-/// Waits for something as long as somebody wants it.
-async fn unless_stopped<T>(database: &Database<'_>, doing: impl Future<Output = T>) -> Result<T, Error> {
-    let mut doing = pin!(doing);
-    loop {
-        match select(doing.as_mut(), pin!(sleep(LOOK))).await {
-            Either::Left((done, _)) => return Ok(done),
-            Either::Right(_) if (database.is_stopped)() => return Err(Error::Stopped),
-            Either::Right(_) => {}
-        }
-    }
 }
 
 async fn copy(client: &Client, database: &Database<'_>, query: &Query) -> Result<Table, Error> {

@@ -2,23 +2,17 @@
 
 mod column;
 
-use std::fs::File;
-use std::io::BufWriter;
-use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-use arrow_array::RecordBatch;
-use arrow_ipc::writer::FileWriter;
-use arrow_schema::{ArrowError, Field, Schema};
+use arrow_schema::Field;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row, Statement, params_from_iter};
 
 use self::column::{Column, Seen};
 use crate::database::{Database, Query, Value, check_columns};
 use crate::error::{Error, Refused};
-use crate::input::Input;
-use crate::ipc::IpcFile;
+use crate::keep::Keep;
 use crate::table::Table;
 
 /// How long another process may keep the file locked.
@@ -73,7 +67,9 @@ fn read_from(connection: &Connection, database: &Database<'_>, query: &Query) ->
         refused,
     )?;
     let fields = names.iter().zip(&seen).map(|(name, seen)| Field::new(name, seen.data_type(), true));
-    let mut spool = Spool::new(database, &Schema::new(fields.collect::<Vec<_>>()), &seen)?;
+    let keep = Keep::new(database, fields.collect())?;
+    let columns = seen.iter().map(|seen| Column::of(*seen)).collect();
+    let mut spool = Spool { database, keep, columns, rows: 0 };
     each_row(&mut statement, values, |row| spool.take(row), refused)?;
     spool.finish()
 }
@@ -120,26 +116,17 @@ fn bound(value: &Value) -> Result<rusqlite::types::Value, String> {
 /// Rows while they are written down, a part at a time.
 struct Spool<'a> {
     database: &'a Database<'a>,
-    writer: FileWriter<BufWriter<File>>,
+    keep: Keep<'a>,
     columns: Vec<Column>,
     rows: usize,
 }
 
-impl<'a> Spool<'a> {
-    fn new(database: &'a Database<'a>, schema: &Schema, seen: &[Seen]) -> Result<Self, Error> {
-        let file = tempfile::tempfile_in(database.temp_dir).map_err(|source| database.unkept(source))?;
-        let writer =
-            FileWriter::try_new_buffered(file, schema).map_err(|error| unwritten(database, error))?;
-        let columns = seen.iter().map(|seen| Column::of(*seen)).collect();
-        Ok(Self { database, writer, columns, rows: 0 })
-    }
-
+impl Spool<'_> {
     fn take(&mut self, row: &Row<'_>) -> Result<(), Error> {
         for (at, column) in self.columns.iter_mut().enumerate() {
             let value = row.get_ref(at).map_err(|error| refused(self.database, &error))?;
             column.push(value).map_err(|problem| {
-                let name = self.writer.schema().field(at).name();
-                self.database.refused(Refused::Query, format!("{name}: {problem}"))
+                self.database.refused(Refused::Query, format!("{}: {problem}", self.keep.name(at)))
             })?;
         }
         self.rows += 1;
@@ -147,30 +134,15 @@ impl<'a> Spool<'a> {
     }
 
     fn write(&mut self) -> Result<(), Error> {
-        let arrays = self.columns.iter_mut().map(Column::finish).collect();
-        let written = RecordBatch::try_new(Arc::clone(self.writer.schema()), arrays)
-            .and_then(|batch| self.writer.write(&batch));
         self.rows = 0;
-        written.map_err(|error| unwritten(self.database, error))
+        self.keep.write(self.columns.iter_mut().map(Column::finish).collect())
     }
 
     fn finish(mut self) -> Result<Table, Error> {
         if self.rows > 0 {
             self.write()?;
         }
-        let database = self.database;
-        let written = self.writer.into_inner().map_err(|error| unwritten(database, error))?;
-        let file = written.into_inner().map_err(|error| database.unkept(error.into_error()))?;
-        let len = file.metadata().map_err(|source| database.unkept(source))?.len();
-        let kept = IpcFile::open(Input::kept(database.place, file, len))?.described_as("SQLite");
-        Ok(Table::of(database.place, Box::new(kept), len))
-    }
-}
-
-fn unwritten(database: &Database<'_>, error: ArrowError) -> Error {
-    match error {
-        ArrowError::IoError(_, source) => database.unkept(source),
-        other => database.refused(Refused::Query, other.to_string()),
+        self.keep.finish("SQLite")
     }
 }
 

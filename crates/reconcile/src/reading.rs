@@ -50,12 +50,13 @@ impl Reading {
             ));
         }
         let (kind, origin) = match &source.rows {
-            Rows::Query { connection, query } => database(
-                work,
-                connection,
-                bound(work, query).map_err(|error| invalid_job(&field("query"), error))?,
-            )?,
-            Rows::Table { connection, table } => database(work, connection, Query::table(table))?,
+            Rows::Query { connection, query } => {
+                let query = bound(work, query).map_err(|error| invalid_job(&field("query"), error))?;
+                database(work, connection, |_| query)?
+            }
+            Rows::Table { connection, table } => {
+                database(work, connection, |engine| Query::table(engine, table))?
+            }
             Rows::Files { connection, path, options: given } => {
                 let path = file(work, &field("file"), connection.as_deref(), path)?;
                 let options = options(work, source, given)?;
@@ -99,18 +100,23 @@ fn bound(work: &Work<'_>, query: &QueryTemplate) -> Result<Query, trueup_job::Te
     Ok(Query { pieces: bound.pieces().to_vec(), values: bound.values().iter().map(value).collect() })
 }
 
-fn database(work: &Work<'_>, name: &str, query: Query) -> Result<(ConnectionKind, Origin), RunError> {
+fn database(
+    work: &Work<'_>,
+    name: &str,
+    query: impl FnOnce(Engine) -> Query,
+) -> Result<(ConnectionKind, Origin), RunError> {
     let connection = connection(work.job, name)?;
     let engine = match connection.kind {
         ConnectionKind::Postgres => Engine::Postgres,
+        ConnectionKind::Mysql => Engine::Mysql,
         ConnectionKind::Sqlite => Engine::Sqlite,
         kind => {
-            let problem = format!("{kind} is not read yet; postgres, sqlite and files are");
+            let problem = format!("{kind} is not read yet; postgres, mysql, sqlite and files are");
             return Err(invalid_job(&format!("connections.{name}.type"), problem));
         }
     };
     let url = url(work, name, connection)?;
-    Ok((connection.kind, Origin::Database { engine, url, place: name.to_owned(), query }))
+    Ok((connection.kind, Origin::Database { engine, url, place: name.to_owned(), query: query(engine) }))
 }
 
 fn connection<'a>(job: &'a Job, name: &str) -> Result<&'a Connection, RunError> {
@@ -129,7 +135,7 @@ fn url(work: &Work<'_>, name: &str, connection: &Connection) -> Result<Secret, R
         return Ok(url);
     }
     let escaped = |secret: &Secret| utf8_percent_encode(secret.expose(), NON_ALPHANUMERIC).to_string();
-    let mut url = "postgres://".to_owned();
+    let mut url = format!("{}://", connection.kind);
     let with = |before: &str, secret: Option<Secret>| {
         secret.map_or_else(String::new, |secret| format!("{before}{}", escaped(&secret)))
     };

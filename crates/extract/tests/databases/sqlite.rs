@@ -76,7 +76,7 @@ fn values_are_bound_as_what_they_are() {
         ],
     };
     assert_eq!(values(&ledger.ask(&asked).unwrap(), None).unwrap(), [["1"]]);
-    let whole = ledger.ask(&Query::table(&["main".to_owned(), "gl".to_owned()])).unwrap();
+    let whole = ledger.ask(&Query::table(Engine::Sqlite, &["main".to_owned(), "gl".to_owned()])).unwrap();
     assert_eq!(whole.rows_hint(), Some(3));
 }
 

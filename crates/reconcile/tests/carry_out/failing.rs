@@ -32,7 +32,7 @@ const CASES: [(&str, &str, Option<&str>); 21] = [
     ("{file: b.csv, casts: {n: string}}", "", Some(A)),
     ("{file: b.csv, decimal_separator: ','}", "", Some(A)),
     ("{file: 's3://bucket/b.csv'}", "", None),
-    ("{connection: erp, table: gl}", "connections: {erp: {type: mysql, host: h}}\n", None),
+    ("{connection: erp, table: gl}", "connections: {erp: {type: odbc, connection_string: DSN=erp}}\n", None),
     ("{connection: inbox, file: b.csv}", "", None),
     ("{file: b.xlsx, format: excel}", "", None),
     (
@@ -110,8 +110,8 @@ fn each_class_of_error() {
     {file: 's3://bucket/b.csv'}
       INVALID_JOB: sources.bank.file: only files of this machine are read so far, not s3://
       nothing was told
-    {connection: erp, table: gl} connections: {erp: {type: mysql, host: h}}
-      INVALID_JOB: connections.erp.type: mysql is not read yet; postgres, sqlite and files are
+    {connection: erp, table: gl} connections: {erp: {type: odbc, connection_string: DSN=erp}}
+      INVALID_JOB: connections.erp.type: odbc is not read yet; postgres, mysql, sqlite and files are
       nothing was told
     {connection: inbox, file: b.csv}
       INVALID_JOB: connections.inbox: the job does not define it

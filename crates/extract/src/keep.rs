@@ -1,0 +1,59 @@
+//! What a database delivers, kept on disk in columns while it is compared.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_ipc::writer::FileWriter;
+use arrow_schema::{ArrowError, Field, Schema};
+
+use crate::database::Database;
+use crate::error::{Error, Refused};
+use crate::input::Input;
+use crate::ipc::IpcFile;
+use crate::table::Table;
+
+/// A file that is written part by part.
+pub(crate) struct Keep<'a> {
+    database: &'a Database<'a>,
+    writer: FileWriter<BufWriter<File>>,
+}
+
+impl<'a> Keep<'a> {
+    pub(crate) fn new(database: &'a Database<'a>, fields: Vec<Field>) -> Result<Self, Error> {
+        let file = tempfile::tempfile_in(database.temp_dir).map_err(|source| database.unkept(source))?;
+        let writer = FileWriter::try_new_buffered(file, &Schema::new(fields))
+            .map_err(|error| unwritten(database, error))?;
+        Ok(Self { database, writer })
+    }
+
+    /// The name of a column.
+    pub(crate) fn name(&self, column: usize) -> &str {
+        self.writer.schema().field(column).name()
+    }
+
+    /// Adds a part, given by its columns.
+    pub(crate) fn write(&mut self, columns: Vec<ArrayRef>) -> Result<(), Error> {
+        let written = RecordBatch::try_new(Arc::clone(self.writer.schema()), columns)
+            .and_then(|batch| self.writer.write(&batch));
+        written.map_err(|error| unwritten(self.database, error))
+    }
+
+    /// All parts as a table, which came from the kind of database that is named.
+    pub(crate) fn finish(self, kind: &'static str) -> Result<Table, Error> {
+        let database = self.database;
+        let written = self.writer.into_inner().map_err(|error| unwritten(database, error))?;
+        let file = written.into_inner().map_err(|error| database.unkept(error.into_error()))?;
+        let len = file.metadata().map_err(|source| database.unkept(source))?.len();
+        let kept = IpcFile::open(Input::kept(database.place, file, len))?.described_as(kind);
+        Ok(Table::of(database.place, Box::new(kept), len))
+    }
+}
+
+fn unwritten(database: &Database<'_>, error: ArrowError) -> Error {
+    match error {
+        ArrowError::IoError(_, source) => database.unkept(source),
+        other => database.refused(Refused::Query, other.to_string()),
+    }
+}

@@ -1,0 +1,257 @@
+//! MySQL and MariaDB: a query is prepared, and its rows are kept on disk as they come, in columns of the types it has.
+
+mod calendar;
+mod column;
+mod definition;
+
+use tokio::time::timeout;
+use trueup_connect::mysql::{self, Client, Packet, Server, put_text};
+
+use self::column::Column;
+use self::definition::Definition;
+use crate::database::{Database, Query, Value, check_columns};
+use crate::error::{Error, Refused};
+use crate::keep::Keep;
+use crate::reach::{self, FAREWELL, PATIENCE};
+use crate::table::Table;
+
+const PREPARE: u8 = 0x16;
+const EXECUTE: u8 = 0x17;
+/// What ends definitions and rows, in a packet that is shorter than any row.
+const END: u8 = 0xfe;
+const END_BYTES: usize = 9;
+
+/// How many rows make a part, and how many bytes, if they are long.
+const PART_ROWS: usize = 8192;
+const PART_BYTES: usize = 8 << 20;
+
+/// What values and queries mean is the same whatever the server is set to, nothing is cut off, and nothing can be written.
+const BEGIN: [&str; 4] = [
+    "set names utf8mb4",
+    "set sql_mode = '', time_zone = '+00:00', sql_select_limit = 18446744073709551615, group_concat_max_len = 4294967295",
+    "set session transaction isolation level repeatable read",
+    "start transaction with consistent snapshot, read only",
+];
+
+/// Reads all that a query delivers.
+pub(crate) fn read(database: &Database<'_>, query: &Query) -> Result<Table, Error> {
+    let server = Server::at(database.url, PATIENCE)
+        .map_err(|error| database.refused(Refused::Url, error.to_string()))?;
+    reach::run(database, read_from(&server, database, query))
+}
+
+async fn read_from(server: &Server, database: &Database<'_>, query: &Query) -> Result<Table, Error> {
+    let refused = |error: &mysql::Error| refused(database, error);
+    let mut client = reach::connected(database, async || server.connect().await, refused).await?;
+    let id = client.id();
+    let read = reach::unless_stopped(database, deliver(&mut client, database, query)).await;
+    if read.is_err() {
+        // The server may be sorting for minutes before it would notice that nobody listens; whether it hears this or not, it has been left.
+        drop(timeout(FAREWELL, end_query(server, id)).await);
+    }
+    read?
+}
+
+/// Ends what another connection is waiting for.
+async fn end_query(server: &Server, id: u32) -> Result<(), mysql::Error> {
+    server.connect().await?.execute(&format!("kill query {id}")).await
+}
+
+async fn deliver(client: &mut Client, database: &Database<'_>, query: &Query) -> Result<Table, Error> {
+    let refused = |error| refused(database, &error);
+    for statement in BEGIN {
+        client.execute(statement).await.map_err(refused)?;
+    }
+    let sql = query.sql(|_| "?".to_owned());
+    let asked = Asked::prepare(client, &sql).await.map_err(refused)?;
+    asked.check(query).map_err(|problem| database.refused(Refused::Query, problem))?;
+    if !database.has_rows {
+        return Spool::new(database, &asked.columns)?.finish();
+    }
+    client.send(EXECUTE, &execution(asked.id, &query.values)).await.map_err(refused)?;
+    let count = client.receive().await.and_then(|mut packet| packet.length()).map_err(refused)?;
+    // What a column is may depend on what was bound.
+    let columns = definitions(client, count as usize).await.map_err(refused)?;
+    let mut spool = Spool::new(database, &columns)?;
+    loop {
+        let packet = client.receive().await.map_err(refused)?;
+        if is_end(&packet) {
+            return spool.finish();
+        }
+        spool.take(packet)?;
+    }
+}
+
+/// A statement that the server has understood.
+struct Asked {
+    id: u32,
+    columns: Vec<Definition>,
+    values: usize,
+}
+
+impl Asked {
+    async fn prepare(client: &mut Client, sql: &str) -> Result<Self, mysql::Error> {
+        client.send(PREPARE, sql.as_bytes()).await?;
+        let mut packet = client.receive().await?;
+        packet.byte()?;
+        let id = packet.long()?;
+        let (columns, values) = (usize::from(packet.short()?), usize::from(packet.short()?));
+        definitions(client, values).await?;
+        Ok(Self { id, columns: definitions(client, columns).await?, values })
+    }
+
+    /// Refuses what is no source; MySQL would end the transaction for some statements, and write after all.
+    fn check(&self, query: &Query) -> Result<(), String> {
+        let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
+        check_columns(&names)?;
+        let given = query.values.len();
+        if self.values == given {
+            return Ok(());
+        }
+        Err(format!("it has {} values to bind where {given} are given; a `?` is one", self.values))
+    }
+}
+
+async fn definitions(client: &mut Client, count: usize) -> Result<Vec<Definition>, mysql::Error> {
+    let mut found = Vec::with_capacity(count);
+    for _ in 0..count {
+        found.push(Definition::read(client.receive().await?)?);
+    }
+    if count > 0 && !is_end(&client.receive().await?) {
+        return Err(mysql::Error::Malformed);
+    }
+    Ok(found)
+}
+
+fn is_end(packet: &Packet<'_>) -> bool {
+    packet.rest().first() == Some(&END) && packet.rest().len() < END_BYTES
+}
+
+/// The types that values are bound as, by their numbers.
+const TINY: u8 = 1;
+const BIG: u8 = 8;
+const DECIMAL: u8 = 246;
+const STRING: u8 = 253;
+
+/// Asks for the rows of a statement, all at once and without a cursor, so that they come as they are found.
+fn execution(id: u32, values: &[Value]) -> Vec<u8> {
+    let mut packet = id.to_le_bytes().to_vec();
+    packet.push(0);
+    packet.extend_from_slice(&1_u32.to_le_bytes());
+    if values.is_empty() {
+        return packet;
+    }
+    // None of them is NULL.
+    packet.resize(packet.len() + values.len().div_ceil(8), 0);
+    packet.push(1);
+    for value in values {
+        let kind = match value {
+            Value::Integer(_) => BIG,
+            Value::Boolean(_) => TINY,
+            Value::Decimal(_) => DECIMAL,
+            Value::Text(_) => STRING,
+        };
+        packet.extend_from_slice(&[kind, 0]);
+    }
+    for value in values {
+        match value {
+            Value::Integer(number) => packet.extend_from_slice(&number.to_le_bytes()),
+            Value::Boolean(flag) => packet.push(u8::from(*flag)),
+            Value::Decimal(text) | Value::Text(text) => put_text(&mut packet, text.as_bytes()),
+        }
+    }
+    packet
+}
+
+/// Rows while they are written down, a part at a time.
+struct Spool<'a> {
+    database: &'a Database<'a>,
+    keep: Keep<'a>,
+    columns: Vec<Column>,
+    before: u64,
+    rows: usize,
+    bytes: usize,
+}
+
+impl<'a> Spool<'a> {
+    fn new(database: &'a Database<'a>, definitions: &[Definition]) -> Result<Self, Error> {
+        let columns = definitions.iter().map(Column::of).collect::<Result<Vec<_>, _>>();
+        let columns = columns.map_err(|problem| database.refused(Refused::Query, problem))?;
+        let fields =
+            definitions.iter().zip(&columns).map(|(definition, column)| column.field(&definition.name));
+        let keep = Keep::new(database, fields.collect())?;
+        Ok(Self { database, keep, columns, before: 0, rows: 0, bytes: 0 })
+    }
+
+    fn take(&mut self, mut row: Packet<'_>) -> Result<(), Error> {
+        self.bytes += row.rest().len();
+        let refused = |error| refused(self.database, &error);
+        row.byte().map_err(refused)?;
+        // Two bits before those of the columns mean nothing.
+        let nulls = row.take((self.columns.len() + 2).div_ceil(8)).map_err(refused)?;
+        for (at, column) in self.columns.iter_mut().enumerate() {
+            let is_null = nulls[(at + 2) / 8] & (1 << ((at + 2) % 8)) != 0;
+            column.push((!is_null).then_some(&mut row)).map_err(|unread| match unread {
+                column::Unread::Malformed(error) => refused(error),
+                unread => {
+                    let place = self.before + self.rows as u64 + 1;
+                    let name = self.keep.name(at);
+                    let hint = format!("write `cast({name} as char) as {name}` in the query");
+                    self.database.refused(Refused::Query, format!("{name} in row {place} {unread}; {hint}"))
+                }
+            })?;
+        }
+        self.rows += 1;
+        if self.rows == PART_ROWS || self.bytes >= PART_BYTES { self.write() } else { Ok(()) }
+    }
+
+    fn write(&mut self) -> Result<(), Error> {
+        self.before += self.rows as u64;
+        (self.rows, self.bytes) = (0, 0);
+        self.keep.write(self.columns.iter_mut().map(Column::finish).collect())
+    }
+
+    fn finish(mut self) -> Result<Table, Error> {
+        if self.rows > 0 {
+            self.write()?;
+        }
+        self.keep.finish("MySQL")
+    }
+}
+
+/// What the server, or the way to it, has against it, in its own words.
+fn refused(database: &Database<'_>, error: &mysql::Error) -> Error {
+    let kind = match error {
+        mysql::Error::Refused { code, .. } => kind_of(*code),
+        mysql::Error::Lost(_) | mysql::Error::Unfit(_) | mysql::Error::Malformed => Refused::Connection,
+    };
+    database.refused(kind, error.to_string())
+}
+
+/// What a refusal is about, by its number in the manual.
+fn kind_of(code: u16) -> Refused {
+    match code {
+        // Database, column, table and function.
+        1049 | 1054 | 1109 | 1146 | 1305 => Refused::Missing,
+        // Who may connect, from where, how many at once; and servers that are being shut down, or end the connection.
+        1040
+        | 1044
+        | 1045
+        | 1053
+        | 1129
+        | 1130
+        | 1152
+        | 1158..=1161
+        | 1184
+        | 1203
+        | 1226
+        | 1251
+        | 1698
+        | 1820
+        | 1862
+        | 1927
+        | 3118
+        | 3159 => Refused::Connection,
+        _ => Refused::Query,
+    }
+}

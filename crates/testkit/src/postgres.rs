@@ -26,6 +26,9 @@ pub enum PostgresError {
     /// A database could not be made.
     #[error("making a database: {0}")]
     NoDatabase(String),
+    /// It refuses what it was told to run.
+    #[error("{0}")]
+    Refused(String),
     /// Those who had reached it could not be cut off.
     #[error("cutting connections: {0}")]
     NotHidden(String),
@@ -94,6 +97,17 @@ impl Postgres {
         })
     }
 
+    /// Starts a server that lets in `ann` with the password `hunter2`, and the superuser without.
+    pub fn start_guarded() -> Result<Self, PostgresError> {
+        let server = Self::start_with(|dir| {
+            let hba = dir.join("hba.conf");
+            std::fs::write(&hba, "local all postgres trust\nlocal all all scram-sha-256\n")?;
+            Ok((format!("-c fsync=off -c hba_file={}", hba.display()), 5432))
+        })?;
+        server.run("postgres", "create role ann login password 'hunter2'")?;
+        Ok(server)
+    }
+
     fn start_with(
         prepare: impl FnOnce(&Path) -> std::io::Result<(String, u16)>,
     ) -> Result<Self, PostgresError> {
@@ -122,6 +136,30 @@ impl Postgres {
         Ok(self.url("postgres", &name))
     }
 
+    /// Runs statements in a database as the superuser.
+    pub fn run(&self, database: &str, sql: &str) -> Result<(), PostgresError> {
+        self.psql(self.port, database, sql, PostgresError::Refused)
+    }
+
+    fn psql(
+        &self,
+        port: u16,
+        database: &str,
+        sql: &str,
+        refused: impl FnOnce(String) -> PostgresError,
+    ) -> Result<(), PostgresError> {
+        let done = Command::new(self.bin.join("psql"))
+            .args(["--username=postgres", "--quiet", "--no-psqlrc", "--set=ON_ERROR_STOP=1", "--host"])
+            .arg(&self.dir)
+            .args(["--port", &port.to_string(), "--dbname", database, "--command", sql])
+            .output()?;
+        if done.status.success() {
+            Ok(())
+        } else {
+            Err(refused(String::from_utf8_lossy(&done.stderr).into_owned()))
+        }
+    }
+
     /// The URL of a database for a user; the server asks for no password.
     pub fn url(&self, user: &str, database: &str) -> String {
         let host = self.dir.to_string_lossy().replace('%', "%25").replace('/', "%2F");
@@ -142,20 +180,17 @@ impl Postgres {
     pub fn hide(&self) -> Result<(), PostgresError> {
         std::fs::rename(self.socket(self.port), self.socket(HIDDEN_PORT))?;
         let cut = "select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and backend_type = 'client backend'";
-        let done = Command::new(self.bin.join("psql"))
-            .args(["--username=postgres", "--dbname=postgres", "--quiet", "--host"])
-            .arg(&self.dir)
-            .args(["--port", &HIDDEN_PORT.to_string(), "--command", cut])
-            .output()?;
-        if !done.status.success() {
-            return Err(PostgresError::NotHidden(String::from_utf8_lossy(&done.stderr).into_owned()));
-        }
-        Ok(())
+        self.psql(HIDDEN_PORT, "postgres", cut, PostgresError::NotHidden)
     }
 
     /// Lets the server be reached again.
     pub fn show(&self) -> Result<(), PostgresError> {
         Ok(std::fs::rename(self.socket(HIDDEN_PORT), self.socket(self.port))?)
+    }
+
+    /// The socket that it listens at.
+    pub fn listening_at(&self) -> PathBuf {
+        self.socket(self.port)
     }
 
     fn socket(&self, port: u16) -> PathBuf {

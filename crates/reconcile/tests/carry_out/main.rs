@@ -6,5 +6,6 @@ mod cancelling;
 mod databases;
 mod failing;
 mod finding;
+mod matrix;
 mod scene;
 mod telling;

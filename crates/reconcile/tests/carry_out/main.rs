@@ -7,5 +7,6 @@ mod databases;
 mod failing;
 mod finding;
 mod matrix;
+mod refusing;
 mod scene;
 mod telling;

@@ -4,13 +4,12 @@ use super::Error;
 use super::address::Address;
 use super::packet::{Packet, put_text};
 use super::proof::{self, Challenge};
+use super::wire::MOST_BYTES;
 
 /// The version of the protocol.
 const VERSION: u8 = 10;
 /// `utf8mb4`, in its oldest collation, which every server has.
 const CHARSET: u8 = 45;
-/// How long a packet we are ready for.
-const MOST_BYTES: u32 = 1 << 30;
 
 const LONG_FLAGS: u32 = 1 << 2;
 const WITH_DATABASE: u32 = 1 << 3;
@@ -75,7 +74,7 @@ impl Answer<'_> {
             ours |= ENCRYPTION;
         }
         let mut packet = ours.to_le_bytes().to_vec();
-        packet.extend_from_slice(&MOST_BYTES.to_le_bytes());
+        packet.extend_from_slice(&(MOST_BYTES as u32).to_le_bytes());
         packet.push(CHARSET);
         packet.extend_from_slice(&[0; 23]);
         packet

@@ -114,7 +114,7 @@ mod tests {
         let salt: Vec<u8> = (1..=20).chain([0]).collect();
         let hex = |plugin: &str, password: &str| {
             let proof = of(&Challenge::new(plugin.to_owned(), salt.clone()), password)?;
-            Some(proof.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
+            Some(format!("{proof:02x?}").replace(['[', ',', ' ', ']'], ""))
         };
         let table = [
             ("mysql_native_password", "hunter2", Some(NATIVE)),

@@ -8,6 +8,8 @@ use super::{Error, Packet};
 
 /// The most bytes of one piece; one that is shorter is the last.
 const PIECE: usize = 0xff_ffff;
+/// The most bytes of a packet, which no server exceeds.
+pub(super) const MOST_BYTES: usize = 1 << 30;
 /// How much is read at once.
 const BUFFER: usize = 1 << 16;
 /// What a refusal starts with, whatever was asked.
@@ -73,6 +75,9 @@ impl Wire {
             self.sequence = sequence.wrapping_add(1);
             let length = u32::from_le_bytes([low, middle, high, 0]) as usize;
             let start = self.packet.len();
+            if start + length > MOST_BYTES {
+                return Err(Error::Malformed);
+            }
             self.packet.resize(start + length, 0);
             self.stream.read_exact(&mut self.packet[start..]).await.map_err(hung_up)?;
             if length < PIECE {

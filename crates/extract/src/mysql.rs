@@ -69,9 +69,7 @@ async fn deliver(client: &mut Client, database: &Database<'_>, query: &Query) ->
         return Spool::new(database, &asked.columns)?.finish();
     }
     client.send(EXECUTE, &execution(asked.id, &query.values)).await.map_err(refused)?;
-    let count = client.receive().await.and_then(|mut packet| packet.length()).map_err(refused)?;
-    // What a column is may depend on what was bound.
-    let columns = definitions(client, count as usize).await.map_err(refused)?;
+    let columns = asked.delivered(client).await.map_err(refused)?;
     let mut spool = Spool::new(database, &columns)?;
     loop {
         let packet = client.receive().await.map_err(refused)?;
@@ -98,6 +96,15 @@ impl Asked {
         let (columns, values) = (usize::from(packet.short()?), usize::from(packet.short()?));
         definitions(client, values).await?;
         Ok(Self { id, columns: definitions(client, columns).await?, values })
+    }
+
+    /// The columns of the rows that are coming: what they are may depend on what was bound.
+    async fn delivered(&self, client: &mut Client) -> Result<Vec<Definition>, mysql::Error> {
+        let count = client.receive().await?.length()?;
+        if count != self.columns.len() as u64 {
+            return Err(mysql::Error::Malformed);
+        }
+        definitions(client, self.columns.len()).await
     }
 
     /// Refuses what is no source; MySQL would end the transaction for some statements, and write after all.

@@ -61,18 +61,21 @@ pub(crate) async fn connected<T, E: error::Error + 'static>(
 
 /// Whether a server that could not be reached may be there soon.
 fn is_passing(error: &(dyn error::Error + 'static)) -> bool {
-    let mut causes = std::iter::successors(Some(error), |error| error.source());
-    let lost = causes.find_map(|cause| cause.downcast_ref::<io::Error>());
-    lost.is_some_and(|lost| {
-        matches!(
-            lost.kind(),
-            ErrorKind::ConnectionRefused
-                | ErrorKind::ConnectionReset
-                | ErrorKind::ConnectionAborted
-                | ErrorKind::BrokenPipe
-                | ErrorKind::UnexpectedEof
-        )
+    std::iter::successors(Some(error), |error| error.source()).any(|cause| {
+        let is_closed = cause.downcast_ref().is_some_and(tokio_postgres::Error::is_closed);
+        is_closed || cause.downcast_ref().is_some_and(is_passing_on_the_way)
     })
+}
+
+fn is_passing_on_the_way(lost: &io::Error) -> bool {
+    matches!(
+        lost.kind(),
+        ErrorKind::ConnectionRefused
+            | ErrorKind::ConnectionReset
+            | ErrorKind::ConnectionAborted
+            | ErrorKind::BrokenPipe
+            | ErrorKind::UnexpectedEof
+    )
 }
 
 /// Waits for something as long as somebody wants it.

@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::os::unix::net::UnixStream;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow_buffer::BooleanBuffer;
 use trueup_extract::{Engine, Error, Query, Refused, Table, Value};
-use trueup_testkit::Postgres;
+use trueup_testkit::{Fault, Postgres, Way};
 
 use crate::asking::{ask, sql, values};
 
@@ -224,4 +225,14 @@ fn a_connection_that_is_cut_half_way_is_no_end() {
         reading.join().unwrap()
     });
     assert!(matches!(error, Error::Database { kind: Refused::Connection, .. }), "{error}");
+}
+
+#[test]
+fn a_server_that_hangs_up_at_first_is_tried_again() {
+    let socket = Postgres::shared().listening_at();
+    let reach = move || UnixStream::connect(&socket).and_then(|stream| Ok((stream.try_clone()?, stream)));
+    let way = Way::to(Fault::HangsUp(3), reach).unwrap();
+    let url = format!("postgres://postgres@127.0.0.1:{}/postgres?sslmode=disable", way.port());
+    let table = query(&url, &sql("select 7 as n"), &|| false).unwrap();
+    assert_eq!((values(&table, None).unwrap(), way.taken()), (vec![vec!["7".to_owned()]], 4));
 }

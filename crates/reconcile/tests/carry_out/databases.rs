@@ -1,7 +1,7 @@
 //! Databases as sources, beside files.
 
 use trueup_events::outcome::Verdict;
-use trueup_testkit::Postgres;
+use trueup_testkit::{Mariadb, Postgres};
 
 use crate::scene::Scene;
 
@@ -80,6 +80,30 @@ fn an_address_may_be_given_in_parts() {
 }
 
 #[test]
+fn a_table_of_mariadb_is_read_by_an_address_in_parts() {
+    let server = Mariadb::shared();
+    let database = server.database().unwrap();
+    server
+        .run(
+            &database,
+            "create table `Day End` (region text, amount int); insert into `Day End` values ('north', 7)",
+        )
+        .unwrap();
+    let mut scene = scene("region,amount\nnorth,7\n");
+    scene.variables.insert("PASSWORD", Mariadb::PASSWORD.to_owned());
+    let job = format!(
+        "name: parts
+connections: {{wms: {{type: mysql, user: ann, password: '${{env:PASSWORD}}', host: 127.0.0.1, port: {}, database: {database}}}}}
+sources: {{stock: {{connection: wms, table: '{database}.\"Day End\"'}}, bank: {{file: bank.csv}}}}
+key: [region]
+",
+        server.port()
+    );
+    let (_, outcome) = scene.carry_out(&job, &[]);
+    assert_eq!(outcome.unwrap().verdict, Verdict::Matched);
+}
+
+#[test]
 fn two_databases_of_different_kinds_agree() {
     let scene = scene("");
     let made = "create table orders (id integer, total numeric, placed text);
@@ -105,5 +129,36 @@ key: [id]
     for (second, verdict) in table {
         let (_, outcome) = scene.carry_out(&job(second), &[]);
         assert_eq!(outcome.unwrap().verdict, verdict, "{second}");
+    }
+}
+
+#[test]
+fn bytes_are_the_same_in_every_database() {
+    let mut scene = scene("");
+    scene.variables.insert("WMS_URL", Mariadb::shared().url("mysql"));
+    rusqlite::Connection::open(scene.path("orders.db")).unwrap();
+    let queries = [
+        ("new", "select 1::int8 as id, '\\x00ff'::bytea as image"),
+        ("wms", "select 1 as id, x'00ff' as image"),
+        ("old", "select 1 as id, x'00ff' as image"),
+    ];
+    for (at, (left, query)) in queries.iter().enumerate() {
+        for (right, other) in &queries[at + 1..] {
+            for (other, verdict) in
+                [((*other).to_owned(), Verdict::Matched), (other.replace("ff'", "fe'"), Verdict::Unmatched)]
+            {
+                let job = format!(
+                    "name: images
+connections: {{old: {{type: sqlite, path: orders.db}}, new: {{type: postgres, url: '${{env:ERP_URL}}'}}, wms: {{type: mysql, url: '${{env:WMS_URL}}'}}}}
+sources:
+  left: {{connection: {left}, query: {query:?}}}
+  right: {{connection: {right}, query: {other:?}}}
+key: [id]
+"
+                );
+                let (_, outcome) = scene.carry_out(&job, &[]);
+                assert_eq!(outcome.unwrap().verdict, verdict, "{left} {right} {other}");
+            }
+        }
     }
 }

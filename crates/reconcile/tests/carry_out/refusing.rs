@@ -57,32 +57,33 @@ fn mariadb(password: &str) -> String {
     Mariadb::shared().url(database).replace(Mariadb::PASSWORD, password)
 }
 
-/// A URL of a server that is cut off once it has sent so many bytes.
-fn cut_after(bytes: u64, kind: &str) -> String {
-    let (url, way) = match kind {
-        "postgres" => {
-            let socket = guarded().listening_at();
-            let reach =
-                move || UnixStream::connect(&socket).and_then(|stream| Ok((stream.try_clone()?, stream)));
-            (postgres("hunter2"), Way::to(Fault::CutsOff(bytes), reach))
-        }
-        _ => {
-            let port = Mariadb::shared().port();
-            let reach = move || {
-                TcpStream::connect(("127.0.0.1", port)).and_then(|stream| Ok((stream.try_clone()?, stream)))
-            };
-            (mariadb("hunter2"), Way::to(Fault::CutsOff(bytes), reach))
-        }
-    };
+/// When servers are cut off.
+const CUT: Fault = Fault::CutsOff(200_000);
+
+fn way_to_postgres() -> Way {
+    let socket = guarded().listening_at();
+    Way::to(CUT, move || UnixStream::connect(&socket).and_then(|stream| Ok((stream.try_clone()?, stream))))
+        .unwrap()
+}
+
+fn way_to_mariadb() -> Way {
+    let port = Mariadb::shared().port();
+    let reach = move || TcpStream::connect(("127.0.0.1", port));
+    Way::to(CUT, move || reach().and_then(|stream| Ok((stream.try_clone()?, stream)))).unwrap()
+}
+
+/// The same database, on another way.
+fn through(way: &Way, url: &str) -> String {
     let (who, place) = url.split_once('@').unwrap();
-    format!("{who}@127.0.0.1:{}/{}", way.unwrap().port(), place.split_once('/').unwrap().1)
+    format!("{who}@127.0.0.1:{}/{}", way.port(), place.split_once('/').unwrap().1)
 }
 
 #[test]
 fn each_refusal_has_its_reason_its_source_and_the_databases_words() {
     let (postgres_url, mariadb_url) = (postgres("hunter2"), mariadb("hunter2"));
     let (wrong, wrong_too) = (postgres("hunter3"), mariadb("hunter3"));
-    let (cut, cut_too) = (cut_after(200_000, "postgres"), cut_after(200_000, "mysql"));
+    let cut = through(&way_to_postgres(), &postgres_url);
+    let cut_too = through(&way_to_mariadb(), &mariadb_url);
     let all = "select id, amount from gl";
     let (missing, writing) = ("select id, amount from nope", "delete from gl returning id, amount");
     let by_series = "select 1 / (90000 - i) as id, i as amount from generate_series(1, 100000) as i";

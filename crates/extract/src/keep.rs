@@ -14,10 +14,18 @@ use crate::input::Input;
 use crate::ipc::IpcFile;
 use crate::table::Table;
 
+/// How many rows make a part, and how many bytes, if they are long.
+const PART_ROWS: u64 = 8192;
+const PART_BYTES: usize = 8 << 20;
+
 /// A file that is written part by part.
 pub(crate) struct Keep<'a> {
     database: &'a Database<'a>,
     writer: FileWriter<BufWriter<File>>,
+    /// The rows of all parts so far, and of the one that is being filled.
+    rows: u64,
+    part_rows: u64,
+    part_bytes: usize,
 }
 
 impl<'a> Keep<'a> {
@@ -25,7 +33,7 @@ impl<'a> Keep<'a> {
         let file = tempfile::tempfile_in(database.temp_dir).map_err(|source| database.unkept(source))?;
         let writer = FileWriter::try_new_buffered(file, &Schema::new(fields))
             .map_err(|error| unwritten(database, error))?;
-        Ok(Self { database, writer })
+        Ok(Self { database, writer, rows: 0, part_rows: 0, part_bytes: 0 })
     }
 
     /// The name of a column.
@@ -33,8 +41,27 @@ impl<'a> Keep<'a> {
         self.writer.schema().field(column).name()
     }
 
+    /// The number of the row that comes next, from 1.
+    pub(crate) fn next_row(&self) -> u64 {
+        self.rows + 1
+    }
+
+    /// Counts a row of so many bytes, and says whether it makes the part full.
+    pub(crate) fn is_filled_by(&mut self, bytes: usize) -> bool {
+        self.rows += 1;
+        self.part_rows += 1;
+        self.part_bytes += bytes;
+        self.part_rows == PART_ROWS || self.part_bytes >= PART_BYTES
+    }
+
+    /// Whether rows have been counted that are not written.
+    pub(crate) fn has_rest(&self) -> bool {
+        self.part_rows > 0
+    }
+
     /// Adds a part, given by its columns.
     pub(crate) fn write(&mut self, columns: Vec<ArrayRef>) -> Result<(), Error> {
+        (self.part_rows, self.part_bytes) = (0, 0);
         let written = RecordBatch::try_new(Arc::clone(self.writer.schema()), columns)
             .and_then(|batch| self.writer.write(&batch));
         written.map_err(|error| unwritten(self.database, error))

@@ -21,10 +21,6 @@ const EXECUTE: u8 = 0x17;
 const END: u8 = 0xfe;
 const END_BYTES: usize = 9;
 
-/// How many rows make a part, and how many bytes, if they are long.
-const PART_ROWS: usize = 8192;
-const PART_BYTES: usize = 8 << 20;
-
 /// What values and queries mean is the same whatever the server is set to, nothing is cut off, and nothing can be written.
 const BEGIN: [&str; 4] = [
     "set names utf8mb4",
@@ -175,9 +171,6 @@ struct Spool<'a> {
     database: &'a Database<'a>,
     keep: Keep<'a>,
     columns: Vec<Column>,
-    before: u64,
-    rows: usize,
-    bytes: usize,
 }
 
 impl<'a> Spool<'a> {
@@ -187,11 +180,11 @@ impl<'a> Spool<'a> {
         let fields =
             definitions.iter().zip(&columns).map(|(definition, column)| column.field(&definition.name));
         let keep = Keep::new(database, fields.collect())?;
-        Ok(Self { database, keep, columns, before: 0, rows: 0, bytes: 0 })
+        Ok(Self { database, keep, columns })
     }
 
     fn take(&mut self, mut row: Packet<'_>) -> Result<(), Error> {
-        self.bytes += row.rest().len();
+        let bytes = row.rest().len();
         let refused = |error| refused(self.database, &error);
         row.byte().map_err(refused)?;
         // Two bits before those of the columns mean nothing.
@@ -201,25 +194,21 @@ impl<'a> Spool<'a> {
             column.push((!is_null).then_some(&mut row)).map_err(|unread| match unread {
                 column::Unread::Malformed(error) => refused(error),
                 unread => {
-                    let place = self.before + self.rows as u64 + 1;
-                    let name = self.keep.name(at);
+                    let (name, place) = (self.keep.name(at), self.keep.next_row());
                     let hint = format!("write `cast({name} as char) as {name}` in the query");
                     self.database.refused(Refused::Query, format!("{name} in row {place} {unread}; {hint}"))
                 }
             })?;
         }
-        self.rows += 1;
-        if self.rows == PART_ROWS || self.bytes >= PART_BYTES { self.write() } else { Ok(()) }
+        if self.keep.is_filled_by(bytes) { self.write() } else { Ok(()) }
     }
 
     fn write(&mut self) -> Result<(), Error> {
-        self.before += self.rows as u64;
-        (self.rows, self.bytes) = (0, 0);
         self.keep.write(self.columns.iter_mut().map(Column::finish).collect())
     }
 
     fn finish(mut self) -> Result<Table, Error> {
-        if self.rows > 0 {
+        if self.keep.has_rest() {
             self.write()?;
         }
         self.keep.finish("MySQL")

@@ -7,6 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use arrow_schema::Field;
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row, Statement, params_from_iter};
 
 use self::column::{Column, Seen};
@@ -19,8 +20,6 @@ use crate::table::Table;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How often it is asked whether to go on.
 const LOOK: Duration = Duration::from_millis(100);
-/// How many rows make a part.
-const PART_ROWS: usize = 8192;
 
 /// Reads all that a query delivers.
 pub(crate) fn read(database: &Database<'_>, query: &Query) -> Result<Table, Error> {
@@ -69,7 +68,7 @@ fn read_from(connection: &Connection, database: &Database<'_>, query: &Query) ->
     let fields = names.iter().zip(&seen).map(|(name, seen)| Field::new(name, seen.data_type(), true));
     let keep = Keep::new(database, fields.collect())?;
     let columns = seen.iter().map(|seen| Column::of(*seen)).collect();
-    let mut spool = Spool { database, keep, columns, rows: 0 };
+    let mut spool = Spool { database, keep, columns };
     each_row(&mut statement, values, |row| spool.take(row), refused)?;
     spool.finish()
 }
@@ -118,28 +117,30 @@ struct Spool<'a> {
     database: &'a Database<'a>,
     keep: Keep<'a>,
     columns: Vec<Column>,
-    rows: usize,
 }
 
 impl Spool<'_> {
     fn take(&mut self, row: &Row<'_>) -> Result<(), Error> {
+        let mut bytes = 0;
         for (at, column) in self.columns.iter_mut().enumerate() {
             let value = row.get_ref(at).map_err(|error| refused(self.database, &error))?;
+            bytes += match value {
+                ValueRef::Text(value) | ValueRef::Blob(value) => value.len(),
+                ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) => size_of::<i64>(),
+            };
             column.push(value).map_err(|problem| {
                 self.database.refused(Refused::Query, format!("{}: {problem}", self.keep.name(at)))
             })?;
         }
-        self.rows += 1;
-        if self.rows == PART_ROWS { self.write() } else { Ok(()) }
+        if self.keep.is_filled_by(bytes) { self.write() } else { Ok(()) }
     }
 
     fn write(&mut self) -> Result<(), Error> {
-        self.rows = 0;
         self.keep.write(self.columns.iter_mut().map(Column::finish).collect())
     }
 
     fn finish(mut self) -> Result<Table, Error> {
-        if self.rows > 0 {
+        if self.keep.has_rest() {
             self.write()?;
         }
         self.keep.finish("SQLite")

@@ -23,12 +23,12 @@ pub enum PostgresError {
         /// The end of what it logged.
         log: String,
     },
+    /// A statement failed.
+    #[error("executing SQL: {0}")]
+    NotExecuted(String),
     /// A database could not be made.
     #[error("making a database: {0}")]
     NoDatabase(String),
-    /// It refuses what it was told to run.
-    #[error("{0}")]
-    Refused(String),
     /// Those who had reached it could not be cut off.
     #[error("cutting connections: {0}")]
     NotHidden(String),
@@ -104,7 +104,8 @@ impl Postgres {
             std::fs::write(&hba, "local all postgres trust\nlocal all all scram-sha-256\n")?;
             Ok((format!("-c fsync=off -c hba_file={}", hba.display()), 5432))
         })?;
-        server.run("postgres", "create role ann login password 'hunter2'")?;
+        let url = server.url("postgres", "postgres");
+        server.execute(&url, "create role ann login password 'hunter2'")?;
         Ok(server)
     }
 
@@ -136,28 +137,15 @@ impl Postgres {
         Ok(self.url("postgres", &name))
     }
 
-    /// Runs statements in a database as the superuser.
-    pub fn run(&self, database: &str, sql: &str) -> Result<(), PostgresError> {
-        self.psql(self.port, database, sql, PostgresError::Refused)
-    }
-
-    fn psql(
-        &self,
-        port: u16,
-        database: &str,
-        sql: &str,
-        refused: impl FnOnce(String) -> PostgresError,
-    ) -> Result<(), PostgresError> {
+    /// Executes statements in a database, given by its URL.
+    pub fn execute(&self, url: &str, sql: &str) -> Result<(), PostgresError> {
         let done = Command::new(self.bin.join("psql"))
-            .args(["--username=postgres", "--quiet", "--no-psqlrc", "--set=ON_ERROR_STOP=1", "--host"])
-            .arg(&self.dir)
-            .args(["--port", &port.to_string(), "--dbname", database, "--command", sql])
+            .args(["--quiet", "--set=ON_ERROR_STOP=1", "--dbname", url, "--command", sql])
             .output()?;
-        if done.status.success() {
-            Ok(())
-        } else {
-            Err(refused(String::from_utf8_lossy(&done.stderr).into_owned()))
+        if !done.status.success() {
+            return Err(PostgresError::NotExecuted(String::from_utf8_lossy(&done.stderr).into_owned()));
         }
+        Ok(())
     }
 
     /// The URL of a database for a user; the server asks for no password.
@@ -180,7 +168,15 @@ impl Postgres {
     pub fn hide(&self) -> Result<(), PostgresError> {
         std::fs::rename(self.socket(self.port), self.socket(HIDDEN_PORT))?;
         let cut = "select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and backend_type = 'client backend'";
-        self.psql(HIDDEN_PORT, "postgres", cut, PostgresError::NotHidden)
+        let done = Command::new(self.bin.join("psql"))
+            .args(["--username=postgres", "--dbname=postgres", "--quiet", "--host"])
+            .arg(&self.dir)
+            .args(["--port", &HIDDEN_PORT.to_string(), "--command", cut])
+            .output()?;
+        if !done.status.success() {
+            return Err(PostgresError::NotHidden(String::from_utf8_lossy(&done.stderr).into_owned()));
+        }
+        Ok(())
     }
 
     /// Lets the server be reached again.

@@ -194,7 +194,6 @@ impl Place {
         let mariadb = Mariadb::shared().database().unwrap();
         scene.variables.insert("POSTGRES", postgres.clone());
         scene.variables.insert("MARIADB", Mariadb::shared().url(&mariadb));
-        let postgres = postgres.rsplit_once('/').unwrap().1.to_owned();
         Self { scene, postgres, mariadb, made: Cell::new(0) }
     }
 
@@ -208,7 +207,7 @@ impl Place {
             "id, whole, big, money, rate, tally, single, ratio, text, day, clock, wall, moment, code";
         match system {
             System::Postgres => {
-                Postgres::shared().run(&self.postgres, &rows.table(&name, 0, quoted)).unwrap();
+                Postgres::shared().execute(&self.postgres, &rows.table(&name, 0, quoted)).unwrap();
                 format!("{{connection: postgres, table: {name}}}")
             }
             System::Mariadb => {

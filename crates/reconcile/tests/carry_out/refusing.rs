@@ -38,7 +38,8 @@ fn guarded() -> &'static Postgres {
     static GUARDED: OnceLock<Postgres> = OnceLock::new();
     GUARDED.get_or_init(|| {
         let server = Postgres::start_guarded().unwrap();
-        server.run("postgres", "create table gl (id int8, amount numeric); grant all on gl to ann").unwrap();
+        let made = "create table gl (id int8, amount numeric); grant all on gl to ann";
+        server.execute(&server.url("postgres", "postgres"), made).unwrap();
         server
     })
 }

@@ -71,6 +71,22 @@ impl Decoded {
         matches!(self.values, Values::Null) || self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row))
     }
 
+    /// Some of the rows, in the order given.
+    pub(crate) fn take(&self, rows: &[u32]) -> Self {
+        let at = || rows.iter().map(|row| *row as usize);
+        let values = match &self.values {
+            Values::Fixed(units) => Values::Fixed(at().map(|row| units[row]).collect()),
+            Values::Float(floats) => Values::Float(at().map(|row| floats[row]).collect()),
+            Values::General(numbers) => Values::General(at().map(|row| numbers[row]).collect()),
+            Values::Bytes(bytes) => {
+                Values::Bytes(BinaryViewArray::from_iter_values(at().map(|row| bytes.value(row))))
+            }
+            Values::Null => Values::Null,
+        };
+        let nulls = self.nulls.as_ref().map(|nulls| at().map(|row| nulls.is_valid(row)).collect());
+        Self { values, nulls }
+    }
+
     /// The number at a row that is not NULL, of a column that is not text.
     pub(crate) fn number(&self, row: usize, encoding: Encoding) -> Option<Number> {
         match &self.values {

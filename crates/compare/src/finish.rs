@@ -41,6 +41,8 @@ pub(crate) struct Flags {
     pub(crate) undecided: Vec<Bitmap>,
     /// Of keys that repeat but must not.
     pub(crate) repeated: Vec<Bitmap>,
+    /// Of keys that break, row by row, if anybody asks for them.
+    pub(crate) unmatched: Option<Vec<Bitmap>>,
 }
 
 /// What the end of a comparison starts from.
@@ -155,6 +157,7 @@ impl Finish<'_> {
             wanted,
             told,
             shown: Shown::default(),
+            broke: false,
             overflow: None,
         }
     }
@@ -164,7 +167,8 @@ impl Finish<'_> {
         let reread = self.reread;
         let Reread { plan, budget, progress, sort_bytes: bytes, .. } = *reread;
         let room = Room { bytes, budget, progress }.shared(plan, reread.sources.len());
-        let decision = Decision { aggregates: plan.aggregates, counts: self.spec.verify, room };
+        let unmatched = self.flags.unmatched.as_deref();
+        let decision = Decision { aggregates: plan.aggregates, counts: self.spec.verify, room, unmatched };
         let wanted = &teller.wanted();
         let mut cutter = Cutter::new(rows);
         loop {
@@ -179,7 +183,7 @@ impl Finish<'_> {
             };
             let mut overflow = |told| teller.take(told);
             let mut decider = Decider { overflow: Some(&mut overflow), ..self.decider(few, wanted) };
-            decision.rows(rows, &mut decider)?;
+            decision.long_key(rows, &mut decider)?;
             let told = decider.told;
             overflow(told)?;
         }

@@ -22,7 +22,7 @@ use crate::progress::Progress;
 use crate::report::census::Census;
 use crate::spec::Source;
 use crate::spill::partition::{Budget, Chunk, Radix, Scatter};
-use crate::table::Scan;
+use crate::table::{Scan, Selection};
 use crate::temporal::OrderEvidence;
 
 /// Why reading stopped: for good, or to start over with a better plan.
@@ -65,7 +65,10 @@ pub(crate) struct Ingested {
     pub(crate) partitions: Vec<Vec<Vec<Chunk>>>,
     /// Where rows are, per source, by locator.
     pub(crate) blocks: Vec<Vec<Block>>,
+    /// Rows looked at, per source.
     pub(crate) rows: Vec<u64>,
+    /// Rows that have a locator, per source: all of them.
+    pub(crate) located: Vec<u64>,
     pub(crate) null_keys: Vec<u64>,
     pub(crate) totals: Vec<Totals>,
     pub(crate) census: Census,
@@ -85,12 +88,15 @@ pub(crate) struct Reading<'a> {
     pub(crate) threads: usize,
     /// Rows of the second source to be looked for in the first.
     pub(crate) probe: Option<Probe>,
+    /// The rows to look at, per source; all without it.
+    pub(crate) within: Option<&'a [Selection]>,
 }
 
 /// What one thread has read.
 struct Thread {
     chunks: Vec<Vec<Vec<Chunk>>>,
     blocks: Vec<Vec<Block>>,
+    rows: Vec<u64>,
     null_keys: Vec<u64>,
     totals: Vec<Totals>,
     census: Census,
@@ -121,21 +127,28 @@ impl Reading<'_> {
                 self.plan.columns.iter().map(|column| column.readers[number].index).collect();
             scans.push(source.table.scan(&columns, None).map_err(|error| read_error(source, error))?);
         }
-        let rows: Vec<AtomicU64> = self.sources.iter().map(|_| AtomicU64::new(0)).collect();
-        let threads = on_threads(self.threads, |stop| self.thread(&scans, &rows, stop))?;
-        Ok(self.gather(threads, rows.into_iter().map(AtomicU64::into_inner).collect()))
+        let located: Vec<AtomicU64> = self.sources.iter().map(|_| AtomicU64::new(0)).collect();
+        let threads = on_threads(self.threads, |stop| self.thread(&scans, &located, stop))?;
+        let all = self.gather(threads, located.into_iter().map(AtomicU64::into_inner).collect());
+        for (source, within) in self.within.into_iter().flatten().enumerate() {
+            if all.rows[source] != count(within) {
+                return Err(self.changed(source).into());
+            }
+        }
+        Ok(all)
     }
 
     fn thread(
         &self,
         scans: &[Box<dyn Scan<'_> + '_>],
-        rows: &[AtomicU64],
+        located: &[AtomicU64],
         stop: &AtomicBool,
     ) -> Result<Thread, Stop> {
         let sources = self.sources.len();
         let mut thread = Thread {
             chunks: Vec::new(),
             blocks: vec![Vec::new(); sources],
+            rows: vec![0; sources],
             null_keys: vec![0; sources],
             totals: (0..sources).map(|_| Totals::new(self.plan)).collect(),
             census: Census::new(self.plan),
@@ -158,13 +171,16 @@ impl Reading<'_> {
                         // It would have the locator of the next batch.
                         continue;
                     }
-                    let block = self.block(source, part.number, offset, batch.num_rows(), &rows[source])?;
+                    let block =
+                        self.block(source, part.number, offset, batch.num_rows(), &located[source])?;
                     self.batch(&mut thread, &mut encoder, &mut scatter, source, &batch, block)?;
                     offset += batch.num_rows();
                 }
             }
-            // What was expected may have been a guess; a thread that is still at a part corrects it again.
-            self.progress.expect(source, rows[source].load(Ordering::Relaxed));
+            if self.within.is_none() {
+                // What was expected may have been a guess; a thread that is still at a part corrects it again.
+                self.progress.expect(source, located[source].load(Ordering::Relaxed));
+            }
             thread.null_keys[source] = std::mem::take(&mut encoder.null_keys);
             scatter.end_source();
         }
@@ -198,14 +214,27 @@ impl Reading<'_> {
         batch: &RecordBatch,
         block: Block,
     ) -> Result<(), Stop> {
-        let rows = batch.num_rows();
-        let columns: Vec<Decoded> = decode_batch(self.plan, source, batch, &mut thread.evidence[source])
+        // All rows, whichever are looked at: what a column is, is decided by the whole of it.
+        let decoded: Vec<Decoded> = decode_batch(self.plan, source, batch, &mut thread.evidence[source])
             .map_err(|(column, misfit)| {
                 let values = batch.column(column).clone();
                 Stop::Surprise(Box::new(Surprise { source, column, misfit, values, block }))
             })?;
+        thread.watch.observe(self.plan, source, batch, block);
+        thread.blocks[source].push(block);
         let by = Encoding { plan: self.plan, shape: self.shape, seeds: self.seeds };
-        encoder.encode(&by, &columns, rows, block.first, scatter)?;
+        let (columns, rows) = match self.kept(source, block)? {
+            None => {
+                encoder.encode(&by, &decoded, batch.num_rows(), |row| block.first + row, scatter)?;
+                (decoded, batch.num_rows())
+            }
+            Some(kept) => {
+                let columns: Vec<Decoded> = decoded.iter().map(|column| column.take(&kept)).collect();
+                let locator = |row: u32| block.first + kept[row as usize];
+                encoder.encode(&by, &columns, kept.len(), locator, scatter)?;
+                (columns, kept.len())
+            }
+        };
         if let Some(probe) = self.probe.as_ref().filter(|_| source == 0) {
             let (fingerprints, digests) = encoder.hashes();
             if probe.too_many_differ(fingerprints, digests) {
@@ -214,20 +243,37 @@ impl Reading<'_> {
         }
         thread.totals[source].add(&columns);
         thread.census.count(self.plan, self.seeds, &columns, rows);
-        thread.watch.observe(self.plan, source, batch, block);
-        thread.blocks[source].push(block);
+        thread.rows[source] += rows as u64;
         self.progress.advance(source, rows as u64);
         Ok(())
     }
 
-    fn gather(&self, threads: Vec<Thread>, rows: Vec<u64>) -> Ingested {
+    /// The rows of a block to look at; `None` is all of them.
+    fn kept(&self, source: usize, block: Block) -> Result<Option<Vec<u32>>, Error> {
+        let Some(within) = self.within else { return Ok(None) };
+        let Some(rows) = within[source].get(&block.part) else { return Ok(Some(Vec::new())) };
+        let length = block.rows as usize;
+        if block.offset + length > rows.len() {
+            return Err(self.changed(source));
+        }
+        let rows = rows.slice(block.offset, length);
+        Ok((rows.count_set_bits() < length).then(|| rows.set_indices_u32().collect()))
+    }
+
+    /// The error of a source that has other rows than when some of them were chosen.
+    fn changed(&self, source: usize) -> Error {
+        Error::Changed { source_name: self.sources[source].name.clone() }
+    }
+
+    fn gather(&self, threads: Vec<Thread>, located: Vec<u64>) -> Ingested {
         let sources = self.sources.len();
         let mut all = Ingested {
             partitions: (0..self.radix.partitions())
                 .map(|_| (0..sources).map(|_| Vec::new()).collect())
                 .collect(),
             blocks: vec![Vec::new(); sources],
-            rows,
+            rows: vec![0; sources],
+            located,
             null_keys: vec![0; sources],
             totals: (0..sources).map(|_| Totals::new(self.plan)).collect(),
             census: Census::new(self.plan),
@@ -242,6 +288,7 @@ impl Reading<'_> {
             }
             for (source, blocks) in thread.blocks.into_iter().enumerate() {
                 all.blocks[source].extend(blocks);
+                all.rows[source] += thread.rows[source];
                 all.null_keys[source] += thread.null_keys[source];
                 all.totals[source].merge(&thread.totals[source]);
                 for (all, one) in all.evidence[source].iter_mut().zip(&thread.evidence[source]) {
@@ -254,6 +301,11 @@ impl Reading<'_> {
         all.blocks.iter_mut().for_each(|blocks| blocks.sort_unstable_by_key(|block| block.first));
         all
     }
+}
+
+/// How many rows are chosen.
+pub(crate) fn count(rows: &Selection) -> u64 {
+    rows.values().map(|rows| rows.count_set_bits() as u64).sum()
 }
 
 pub(crate) fn read_error(source: &Source<'_>, error: crate::table::TableError) -> Error {

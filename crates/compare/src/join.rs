@@ -114,6 +114,8 @@ pub(crate) struct Join<'a> {
     pub(crate) undecided: &'a [Bitmap],
     /// Rows of keys that repeat but must not, per source.
     pub(crate) repeated: &'a [Bitmap],
+    /// Whether a key whose rows are not all equal is left undecided as a whole.
+    pub(crate) whole_keys: bool,
     /// Gives up when more than a few rows are undecided.
     pub(crate) gives_up: bool,
     /// Broken groups of an aggregated comparison that are kept; with more, all is decided by value.
@@ -305,7 +307,7 @@ impl<'a> Worker<'a> {
             return;
         }
         group.sort_by_content(layout);
-        let mut start = 0;
+        let (mut start, mut matched) = (0, 0);
         while start < group.len() {
             let content = layout.content(group.record(start));
             let mut end = start;
@@ -315,12 +317,16 @@ impl<'a> Worker<'a> {
                 end += 1;
             }
             if equal.iter().all(|count| *count == equal[0]) {
-                self.tally.matched += equal[0];
+                matched += equal[0];
+            } else if self.join.whole_keys {
+                self.flag(group, 0..group.len(), false);
+                return;
             } else {
                 self.flag(group, start..end, false);
             }
             start = end;
         }
+        self.tally.matched += matched;
     }
 
     /// Marks the rows of a key that must not repeat, in the sources where it does.
@@ -365,11 +371,16 @@ impl<'a> Worker<'a> {
         let undecided = self.join.undecided;
         self.judge_aggregates(locators, &|| {
             (0..group.len()).for_each(|index| undecided[group.source(index)].set(group.record(index)));
+            Ok(())
         })
     }
 
     /// Holds the sources' aggregates against each other; `mark` is called for a group that breaks or overflows.
-    fn judge_aggregates(&mut self, locators: Vec<Option<u32>>, mark: &dyn Fn()) -> Result<(), Error> {
+    fn judge_aggregates(
+        &mut self,
+        locators: Vec<Option<u32>>,
+        mark: &dyn Fn() -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let plan = self.join.plan;
         let rows = self.aggregators.iter().map(|aggregator| aggregator.rows).sum();
         let mut by_source = Vec::with_capacity(self.join.sources);
@@ -378,8 +389,7 @@ impl<'a> Worker<'a> {
                 Ok(values) => by_source.push(values),
                 Err(NoValues::Overflow { .. }) => {
                     self.tally.overflowed = self.tally.overflowed.into_iter().chain([source]).min();
-                    mark();
-                    return Ok(());
+                    return mark();
                 }
                 Err(NoValues::Failed(error)) => return Err(error),
             }
@@ -411,7 +421,7 @@ impl<'a> Worker<'a> {
         }
         if broke {
             self.tally.broken_rows += rows;
-            mark();
+            mark()?;
             if self.tally.breaks.len() <= self.join.most_breaks {
                 self.tally.breaks.push(GroupBreak { locators, rows, values });
             }

@@ -47,7 +47,7 @@ pub use unique::unique_keys;
 
 use std::path::Path;
 
-use run::Run;
+use run::{Found, Run};
 
 /// Says whether `Source::timezone` may be this: an IANA name, or an offset such as `+01:00`.
 ///
@@ -79,6 +79,30 @@ pub fn compare(
     compare_tuned(sources, spec, limits, progress, breaks, &Tuning::default())
 }
 
+/// Compares as [`compare`] does, but looks only at the rows given per source, and says which of them are in groups that do not match.
+///
+/// The rows are those of whole groups that a comparison by fewer dimensions gave back, so that this one drills into them. What a
+/// column is, is still decided by all its values.
+///
+/// # Errors
+/// As [`compare`]; and with `verify`, for which aggregated groups are told apart only after their rows were flagged.
+pub fn compare_within(
+    sources: &[Source<'_>],
+    within: Option<&[Selection]>,
+    spec: &Spec,
+    limits: &Limits,
+    progress: &Progress,
+    breaks: Option<BreakSink<'_>>,
+) -> Result<(Comparison, Vec<Selection>), Error> {
+    if spec.verify {
+        return Err(Error::spec("what is verified cannot be drilled into"));
+    }
+    let tuning = Tuning::default();
+    let run = Run { within, gives_rows: true, ..Run::new(sources, spec, limits, progress, &tuning) };
+    let Found { comparison, unmatched } = run.compare(breaks)?;
+    Ok((comparison, unmatched))
+}
+
 /// The same with knobs for tests.
 ///
 /// # Errors
@@ -92,5 +116,5 @@ pub fn compare_tuned(
     breaks: Option<BreakSink<'_>>,
     tuning: &Tuning,
 ) -> Result<Comparison, Error> {
-    Run::new(sources, spec, limits, progress, tuning).compare(breaks)
+    Ok(Run::new(sources, spec, limits, progress, tuning).compare(breaks)?.comparison)
 }

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::fingerprint::Seeds;
 use crate::finish::{Finish, Flags};
 use crate::ingest::encode::{OwnWords, Shape};
-use crate::ingest::{Ingested, Reading, Stop, Surprise};
+use crate::ingest::{Ingested, Reading, Stop, Surprise, count};
 use crate::join::Join;
 use crate::join::kept::Kept;
 use crate::plan::learn::{first_rows, learn, unproven_date};
@@ -20,6 +20,7 @@ use crate::reread::Reread;
 use crate::reread::bitmap::Bitmap;
 use crate::spec::{Limits, Source, Spec};
 use crate::spill::partition::{Budget, Radix};
+use crate::table::Selection;
 
 /// What a partition should take, so that all its sources stay in the cache while they are joined.
 const PARTITION_BYTES: u64 = 1 << 20;
@@ -61,6 +62,17 @@ pub(crate) struct Run<'a> {
     pub(crate) tuning: &'a Tuning,
     pub(crate) budget: Budget,
     pub(crate) budget_bytes: u64,
+    /// The rows to look at, per source; all without it.
+    pub(crate) within: Option<&'a [Selection]>,
+    /// Whether somebody asks for the rows of groups that do not match.
+    pub(crate) gives_rows: bool,
+}
+
+/// What a comparison found.
+pub(crate) struct Found {
+    pub(crate) comparison: Comparison,
+    /// The rows of groups that do not match, per source, if somebody asks for them.
+    pub(crate) unmatched: Vec<Selection>,
 }
 
 /// What decides groups that are not the same and have at most one row per source.
@@ -74,7 +86,7 @@ enum DecidedBy {
 
 /// What one attempt came to.
 enum Attempt {
-    Done(Box<Comparison>),
+    Done(Box<Found>),
     Surprised(Box<Surprise>),
     TooMany,
 }
@@ -93,13 +105,23 @@ impl<'a> Run<'a> {
         let rest = BASE_BYTES + THREAD_BYTES * threads as u64;
         let budget_bytes = (limits.memory / 10 * 9).saturating_sub(rest).max(limits.memory / 4);
         let budget = Budget::new(budget_bytes, &limits.temp_dir);
-        Self { sources, spec, threads, progress, tuning, budget, budget_bytes }
+        Self {
+            sources,
+            spec,
+            threads,
+            progress,
+            tuning,
+            budget,
+            budget_bytes,
+            within: None,
+            gives_rows: false,
+        }
     }
 
     /// Compares, starting over whenever the data disproves an assumption.
-    pub(crate) fn compare(&self, mut sink: Option<BreakSink<'_>>) -> Result<Comparison, Error> {
-        for (number, source) in self.sources.iter().enumerate() {
-            self.progress.expect(number, source.table.rows_hint().unwrap_or(0));
+    pub(crate) fn compare(&self, mut sink: Option<BreakSink<'_>>) -> Result<Found, Error> {
+        for number in 0..self.sources.len() {
+            self.progress.expect(number, self.rows_hint(number).unwrap_or(0));
         }
         let mut learnt = first_rows(self.sources)?;
         let mut wide = self.tuning.wide && sink.is_none() && !self.spec.verify;
@@ -108,7 +130,7 @@ impl<'a> Run<'a> {
             self.budget.restart();
             let plan = self.plan(&learnt)?;
             match self.attempt(&plan, wide, &mut sink)? {
-                Attempt::Done(comparison) => return Ok(*comparison),
+                Attempt::Done(found) => return Ok(*found),
                 Attempt::TooMany => wide = true,
                 Attempt::Surprised(surprise) => {
                     let Self { sources, threads, progress, .. } = *self;
@@ -132,7 +154,7 @@ impl<'a> Run<'a> {
     }
 
     fn attempt(&self, plan: &Plan, wide: bool, sink: &mut Option<BreakSink<'_>>) -> Result<Attempt, Error> {
-        let lean = sink.is_none() && !self.spec.verify;
+        let lean = sink.is_none() && !self.spec.verify && !self.gives_rows;
         let own_words = match (wide, lean) {
             (true, _) => OwnWords::All,
             (false, true) => OwnWords::LongText,
@@ -152,6 +174,7 @@ impl<'a> Run<'a> {
             radix,
             threads: self.threads,
             probe: None,
+            within: self.within,
         };
         if lean && !wide && shape.layout.has_digest() {
             reading.probe = reading.probe()?;
@@ -164,14 +187,11 @@ impl<'a> Run<'a> {
         };
         self.check_order_of_dates(plan, &ingested)?;
         self.progress.enter(Stage::Comparing);
-        let bitmaps = || ingested.rows.iter().map(|rows| Bitmap::new(*rows)).collect();
-        let flags = Flags { broken: bitmaps(), undecided: bitmaps(), repeated: bitmaps() };
-        let by_records = wide || (!shape.layout.has_digest() && sink.is_none());
-        let decided_by = match lean {
-            _ if !self.spec.verify && (plan.aggregates || by_records) => DecidedBy::Records,
-            true => DecidedBy::FewValues,
-            false => DecidedBy::Values,
-        };
+        let bitmaps = || ingested.located.iter().map(|rows| Bitmap::new(*rows)).collect();
+        let unmatched = (self.gives_rows && !plan.aggregates).then(bitmaps);
+        let flags = Flags { broken: bitmaps(), undecided: bitmaps(), repeated: bitmaps(), unmatched };
+        let by_records = wide || (!shape.layout.has_digest() && sink.is_none() && !self.gives_rows);
+        let decided_by = self.decided_by(plan.aggregates || by_records, lean);
         let join = self.join(plan, &shape, &flags, decided_by);
         let partitions = std::mem::take(&mut ingested.partitions);
         let Some(mut tally) = join.join(partitions, radix.bits)? else { return Ok(Attempt::TooMany) };
@@ -198,8 +218,26 @@ impl<'a> Run<'a> {
         let breaks = finish.tell(&mut tally, &mut census, sink)?;
         let mut comparison = summary(self.sources, plan, &ingested, &census, &tally, breaks);
         ingested.watch.tell(self.sources, plan, &mut comparison.columns)?;
+        let unmatched = self.unmatched(&flags, &ingested);
         self.progress.enter(Stage::Done);
-        Ok(Attempt::Done(Box::new(comparison)))
+        Ok(Attempt::Done(Box::new(Found { comparison, unmatched })))
+    }
+
+    fn decided_by(&self, by_records: bool, lean: bool) -> DecidedBy {
+        match lean {
+            _ if !self.spec.verify && by_records => DecidedBy::Records,
+            true => DecidedBy::FewValues,
+            false => DecidedBy::Values,
+        }
+    }
+
+    /// The rows of groups that do not match; aggregated groups are flagged as a whole.
+    fn unmatched(&self, flags: &Flags, ingested: &Ingested) -> Vec<Selection> {
+        if !self.gives_rows {
+            return Vec::new();
+        }
+        let flagged = flags.unmatched.as_ref().unwrap_or(&flags.undecided).iter().zip(&ingested.blocks);
+        flagged.map(|(rows, blocks)| rows.chosen(blocks).rows).collect()
     }
 
     fn join<'b>(
@@ -222,6 +260,7 @@ impl<'a> Run<'a> {
             broken: &flags.broken,
             undecided: &flags.undecided,
             repeated: &flags.repeated,
+            whole_keys: self.gives_rows,
             gives_up: decided_by == DecidedBy::FewValues,
             most_breaks: self.most_breaks(plan),
             most_kept: self.budget_bytes as usize / (8 * self.threads) / Kept::ROW_BYTES,
@@ -230,13 +269,21 @@ impl<'a> Run<'a> {
 
     /// As many partitions as keep each in the cache, but no more than can be open at once.
     fn radix(&self, shape: &Shape) -> Radix {
-        let hints = self.sources.iter().map(|source| source.table.rows_hint().unwrap_or(1 << 20));
+        let hints = (0..self.sources.len()).map(|source| self.rows_hint(source).unwrap_or(1 << 20));
         let rows = hints.fold(0, u64::saturating_add);
         let bytes = rows.saturating_mul(shape.layout.stride() as u64 * 4);
         let wanted = (bytes / PARTITION_BYTES).clamp(1, 1 << MOST_PARTITION_BITS).next_power_of_two().ilog2();
         let open = self.budget_bytes / (4 * OPEN_CHUNK_BYTES * self.threads as u64);
         let most = open.max(1).ilog2().min(MOST_PARTITION_BITS);
         Radix { consumed: 0, bits: self.tuning.partition_bits.unwrap_or(wanted.min(most)) }
+    }
+
+    /// How many rows of a source to expect.
+    fn rows_hint(&self, source: usize) -> Option<u64> {
+        match self.within {
+            None => self.sources[source].table.rows_hint(),
+            Some(within) => Some(count(&within[source])),
+        }
     }
 
     fn most_breaks(&self, plan: &Plan) -> usize {
@@ -252,7 +299,7 @@ impl<'a> Run<'a> {
                     continue;
                 };
                 let clear = evidence.proves(*shape) || plan.is_only_counted(index);
-                if ingested.rows[source] > 0 && !clear {
+                if ingested.located[source] > 0 && !clear {
                     return Err(unproven_date(&self.sources[source], column, source)?);
                 }
             }

@@ -4,4 +4,4 @@ pub(crate) mod distinct;
 pub(crate) mod partition;
 pub(crate) mod queue;
 pub(crate) mod sorter;
-mod spool;
+pub(crate) mod spool;

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::kind::Physical;
 use crate::plan::learn::first_batch;
 use crate::progress::Progress;
-use crate::run::{Run, Tuning};
+use crate::run::{Found, Run, Tuning};
 use crate::spec::{Limits, Source, Spec};
 
 /// The columns that every source has, and whose values are unique and not NULL in each.
@@ -37,9 +37,8 @@ pub fn unique_keys(
         let ignore = all.iter().flatten().filter(|other| *other != name).cloned().collect();
         let spec = Spec { key: vec![name.clone()], ignore, ..Spec::default() };
         let tuning = Tuning::default();
-        let comparison = Run::new(sources, &spec, limits, progress, &tuning).compare(None);
-        let unique = match comparison {
-            Ok(comparison) => {
+        let unique = match Run::new(sources, &spec, limits, progress, &tuning).compare(None) {
+            Ok(Found { comparison, .. }) => {
                 comparison.key_report.iter().all(|keys| keys.duplicated_keys == 0 && keys.null_keys == 0)
             }
             // Dates in an unproven order and the like: whatever it is, it is no key to propose.

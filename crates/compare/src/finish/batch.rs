@@ -3,9 +3,11 @@
 use crate::error::Error;
 use crate::finish::decide::Decider;
 use crate::finish::merge::{aggregate_rows, count_key, pair_rows};
+use crate::reread::bitmap::Bitmap;
 use crate::reread::entry::Entry;
 use crate::spill::distinct::Room;
 use crate::spill::sorter::Merge;
+use crate::spill::spool::Spool;
 
 /// What a batch may take before it is cut at the next key.
 const BATCH_ROWS: usize = 4096;
@@ -117,6 +119,8 @@ pub(crate) struct Decision<'a> {
     pub(crate) counts: bool,
     /// Where rows and values go that one key has too many of.
     pub(crate) room: Room<'a>,
+    /// Gets the rows of keys that break, row by row, per source; if anybody asks for them.
+    pub(crate) unmatched: Option<&'a [Bitmap]>,
 }
 
 impl Decision<'_> {
@@ -141,16 +145,47 @@ impl Decision<'_> {
         }
         let rows: Vec<Entry<'_>> = rows.iter().collect();
         for key in rows.chunk_by(|one, other| one.key() == other.key()) {
-            let Some(tuple) = one_each(key, decider.sources.len()) else {
+            if let Some(tuple) = one_each(key, decider.sources.len()) {
+                if self.counts {
+                    let rows: Vec<u64> = tuple.iter().map(|row| u64::from(row.is_some())).collect();
+                    count_key(decider, &rows);
+                }
+                decider.tuple(&tuple, &mut 0)?;
+            } else {
                 let mut rows = key.iter().cloned();
                 self.rows(|| Ok(rows.next()), decider)?;
-                continue;
-            };
-            if self.counts {
-                let rows: Vec<u64> = tuple.iter().map(|row| u64::from(row.is_some())).collect();
-                count_key(decider, &rows);
             }
-            decider.tuple(&tuple, &mut 0)?;
+            if let Some(unmatched) = self.unmatched.filter(|_| std::mem::take(&mut decider.broke)) {
+                for row in key {
+                    unmatched[row.source()].set_row(row.locator());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Decides the rows of a key that has too many for a batch, one by one.
+    pub(crate) fn long_key<'e>(
+        &self,
+        mut next: impl FnMut() -> Result<Option<Entry<'e>>, Error>,
+        decider: &mut Decider<'_>,
+    ) -> Result<(), Error> {
+        let Some(unmatched) = self.unmatched else { return self.rows(next, decider) };
+        // Only at the end is it known whether they are to be marked, and they may be more than fit into memory.
+        let mut places = Spool::new(self.room.budget)?;
+        let noted = || {
+            let row = next()?;
+            if let Some(row) = &row {
+                let place = u64::from(row.locator()) << 32 | row.source() as u64;
+                places.push(&place.to_le_bytes())?;
+            }
+            Ok(row)
+        };
+        self.rows(noted, decider)?;
+        let (mut places, mut place) = (places.stretch()?.read(), Vec::new());
+        while decider.broke && places.next(&mut place)? {
+            let place = place.first_chunk().map_or(0, |place| u64::from_le_bytes(*place));
+            unmatched[place as u32 as usize].set_row((place >> 32) as u32);
         }
         Ok(())
     }

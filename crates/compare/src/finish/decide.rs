@@ -35,6 +35,8 @@ pub(crate) struct Decider<'a> {
     pub(crate) told: Told,
     /// The break that is being told of.
     pub(crate) shown: Shown,
+    /// Whether a break was found since it was last asked.
+    pub(crate) broke: bool,
     /// Takes what was told whenever that is a batch; without one, it all stays in `told`.
     pub(crate) overflow: Option<&'a mut dyn FnMut(Told) -> Result<(), Error>>,
 }
@@ -212,6 +214,7 @@ impl Decider<'_> {
             self.count_broken(some, &cells);
         }
         *occurrence += 1;
+        self.broke = true;
         if !self.is_told() {
             return Ok(());
         }

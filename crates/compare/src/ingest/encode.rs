@@ -136,13 +136,13 @@ pub(crate) struct Encoding<'a> {
 }
 
 impl Encoder {
-    /// Puts a record for each row into its partition; the first gets `locator`, the next the one after.
+    /// Puts a record for each row into its partition, with what `locator` says of the row's number.
     pub(crate) fn encode(
         &mut self,
         by: &Encoding<'_>,
         columns: &[Decoded],
         rows: usize,
-        locator: u32,
+        locator: impl Fn(u32) -> u32,
         scatter: &mut Scatter<'_>,
     ) -> Result<(), Error> {
         let Encoding { plan, shape, seeds } = by;
@@ -154,7 +154,7 @@ impl Encoder {
         for &nth in &self.order {
             let row = nth as usize;
             let fingerprint = self.fingerprints[row];
-            shape.layout.start(&mut self.record, fingerprint, locator.wrapping_add(nth), self.digests[row]);
+            shape.layout.start(&mut self.record, fingerprint, locator(nth), self.digests[row]);
             for (slot, &column) in shape.carried.iter().enumerate() {
                 if columns[column].is_null(row) {
                     continue;

@@ -1,6 +1,6 @@
 //! More rows of one key than fit into memory.
 
-use super::Worker;
+use super::{Join, Worker};
 use crate::error::Error;
 use crate::ingest::record::{HEAD_WORDS, head, locator};
 use crate::join::aggregate::Aggregator;
@@ -31,21 +31,34 @@ impl Worker<'_> {
         })
     }
 
-    /// Aggregates the rows as they stream by.
+    /// Aggregates the rows as they stream by, once more if they are to be marked.
     pub(super) fn aggregate_one_key(&mut self, sources: Vec<Vec<Chunk>>) -> Result<(), Error> {
-        let mut locators = vec![None; self.join.sources];
+        let join = self.join;
+        let mut locators = vec![None; join.sources];
         self.aggregators.iter_mut().for_each(Aggregator::clear);
-        self.stream(sources, |worker, source, record| {
+        self.count_one_key(&sources);
+        each_record(join, &sources, |source, record| {
             locators[source] = Some(locator(record));
-            // Only looked at if more groups break than are remembered; then this one is decided by value, too.
-            worker.join.undecided[source].set(record);
-            worker.aggregators[source].add_record(worker.join.shape, record)
+            self.aggregators[source].add_record(join.shape, record)
         })?;
-        self.judge_aggregates(locators, &|| {})
+        self.judge_aggregates(locators, &|| {
+            each_record(join, &sources, |source, record| {
+                join.undecided[source].set(record);
+                Ok(())
+            })
+        })?;
+        sources.into_iter().flatten().for_each(|chunk| chunk.release(join.budget));
+        Ok(())
     }
 
     /// Brings equal rows together on disk, and takes out those that every source has as many of.
     pub(super) fn pair_one_key(&mut self, sources: Vec<Vec<Chunk>>) -> Result<(), Error> {
+        if self.join.whole_keys {
+            return self.stream(sources, |worker, source, record| {
+                worker.join.undecided[source].set(record);
+                Ok(())
+            });
+        }
         let mut sorter = Sorter::new(self.join.most_words * 4, self.join.budget);
         self.stream(sources, |worker, source, record| {
             sorter.push(|out| {
@@ -96,7 +109,16 @@ impl Worker<'_> {
         equal.rows.drain(..).for_each(|(source, record)| self.join.undecided[source].set(&record));
     }
 
-    /// Calls with every record, and counts the key.
+    fn count_one_key(&mut self, sources: &[Vec<Chunk>]) {
+        let stride = self.join.shape.layout.stride();
+        for (source, chunks) in sources.iter().enumerate() {
+            let rows = (chunks.iter().map(Chunk::words).sum::<usize>() / stride) as u64;
+            self.count_key(source, rows);
+            self.rows.0 += rows;
+        }
+    }
+
+    /// Calls with every record, frees it, and counts the key.
     fn stream(
         &mut self,
         sources: Vec<Vec<Chunk>>,
@@ -104,10 +126,8 @@ impl Worker<'_> {
     ) -> Result<(), Error> {
         let (budget, stride) = (self.join.budget, self.join.shape.layout.stride());
         let mut buffer = Vec::new();
+        self.count_one_key(&sources);
         for (source, chunks) in sources.into_iter().enumerate() {
-            let rows: usize = chunks.iter().map(Chunk::words).sum::<usize>() / stride;
-            self.count_key(source, rows as u64);
-            self.rows.0 += rows as u64;
             for chunk in chunks {
                 self.join.progress.check()?;
                 for record in chunk.read(&mut buffer, budget)?.chunks_exact(stride) {
@@ -118,4 +138,22 @@ impl Worker<'_> {
         }
         Ok(())
     }
+}
+
+/// Calls with every record and its source.
+fn each_record(
+    join: &Join<'_>,
+    sources: &[Vec<Chunk>],
+    mut call: impl FnMut(usize, &[u32]) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut buffer = Vec::new();
+    for (source, chunk) in
+        sources.iter().enumerate().flat_map(|(at, chunks)| chunks.iter().map(move |it| (at, it)))
+    {
+        join.progress.check()?;
+        for record in chunk.read(&mut buffer, join.budget)?.chunks_exact(join.shape.layout.stride()) {
+            call(source, record)?;
+        }
+    }
+    Ok(())
 }

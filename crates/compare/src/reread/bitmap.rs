@@ -30,10 +30,15 @@ impl Bitmap {
 
     /// Sets the row of a record.
     pub(crate) fn set(&self, record: &[u32]) {
-        let (word, bit) = (locator(record) as usize / 64, 1 << (locator(record) % 64));
-        if self.words[word].fetch_or(bit, Ordering::Relaxed) & bit == 0 {
+        if self.set_row(locator(record)) {
             self.keys.fetch_add(fingerprint(record) as u64, Ordering::Relaxed);
         }
+    }
+
+    /// Sets a row whose key does not matter; says whether it was not set yet.
+    pub(crate) fn set_row(&self, locator: u32) -> bool {
+        let bit = 1 << (locator % 64);
+        self.words[locator as usize / 64].fetch_or(bit, Ordering::Relaxed) & bit == 0
     }
 
     /// The rows that are set.

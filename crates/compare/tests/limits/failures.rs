@@ -59,6 +59,24 @@ fn a_table_that_changes_between_readings_is_an_error() {
 }
 
 #[test]
+fn a_table_that_changes_before_it_is_drilled_into_is_an_error() {
+    let [left, right] = sides(20_000);
+    let sum = Measure { name: "sum".into(), aggregate: Aggregate::Sum, column: "amount".into() };
+    let spec = &Spec { measures: vec![sum], ..by_id() };
+    let temp = tempfile::tempdir().expect("a temporary directory");
+    let progress = &Progress::new(2);
+    let stage = Stage { spec, memory: 64 << 20, threads: 2, temp_dir: temp.path(), progress };
+    let fewer = right.slice(0, 10_000);
+    let [_, more] = sides(40_000);
+    let (_, unmatched) = stage.unmatched(None, &[left.clone(), right]).expect("a comparison");
+    for other in [fewer, more] {
+        let error = stage.unmatched(Some(&unmatched), &[left.clone(), other]).map(drop);
+        let expected = Err("right: it changed while it was being read".to_owned());
+        assert_eq!(error.map_err(|error| error.to_string()), expected);
+    }
+}
+
+#[test]
 fn empty_batches_change_nothing() {
     let [left, right] = sides(50_000);
     let plain = against(&left, &Staged::new(&right, CALM)).expect("a comparison");

@@ -1,7 +1,7 @@
 //! Inputs far above the memory cap give the same answer, and leave nothing on the disk.
 
 use arrow_array::RecordBatch;
-use trueup_compare::{Aggregate, Error, Measure, Normaliser, Progress, Spec};
+use trueup_compare::{Aggregate, Allow, Error, Measure, Normaliser, Progress, Rule, Spec, Tolerance};
 
 use crate::ledger::{ledger, sides};
 use crate::stage::{Stage, by_id};
@@ -87,6 +87,40 @@ fn one_key_repeated_is_aggregated() {
     let comparison = in_little_memory(&Spec { measures, ..by_id() }, &one_key());
     assert_eq!((comparison.rows_compared, comparison.measures[1].outside), (1, 0));
     assert_eq!(comparison.measures[0].largest_difference.as_deref(), Some("50000"));
+}
+
+/// A key with more rows than fit into memory is given back only if it does not match.
+#[test]
+fn the_rows_of_a_large_group_are_given_back_if_it_does_not_match() {
+    let rows = 60_000;
+    let sides = [0, 1].map(|side| {
+        // Of the first key a row is outside the tolerance, of the second one differs and is within.
+        let off = move |row| match row {
+            40_000 => 200 * side,
+            100_000 => side,
+            _ => 0,
+        };
+        ledger((0..2 * rows).map(move |row| (i64::from(row >= rows), 100 + off(row), None)))
+    });
+    let temp = tempfile::tempdir().expect("a temporary directory");
+    let progress = &Progress::new(2);
+    let cent = Tolerance { rule: Rule::Absolute("0.01".parse().expect("a decimal")), allow: Allow::None };
+    let sum = Measure { name: "sum".into(), aggregate: Aggregate::Sum, column: "amount".into() };
+    for (memory, measures) in [MEGABYTE, 1024 * MEGABYTE]
+        .into_iter()
+        .flat_map(|memory| [Vec::new(), vec![sum.clone()]].map(|measures| (memory, measures)))
+    {
+        let spec = &Spec { measures, tolerances: [("amount".into(), cent.clone())].into(), ..by_id() };
+        let stage = Stage { spec, memory, threads: 2, temp_dir: temp.path(), progress };
+        let (comparison, unmatched) = stage.unmatched(None, &sides).expect("a comparison");
+        assert_eq!(comparison.rows_unmatched, 1);
+        for selection in unmatched {
+            let mut parts: Vec<_> = selection.into_iter().collect();
+            parts.sort_unstable_by_key(|(part, _)| *part);
+            let chosen: usize = parts.iter().map(|(_, rows)| rows.count_set_bits()).sum();
+            assert_eq!((chosen, parts.len()), (rows, parts.last().expect("parts").0 + 1), "the first rows");
+        }
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use arrow_schema::SchemaRef;
 use arrow_select::filter::filter_record_batch;
 use trueup_compare::{
     Break, BreakHeader, BreakSink, Comparison, Error, Limits, Part, Progress, Scan, Selection, Source, Spec,
-    Table, TableError, compare,
+    Table, TableError, compare, compare_within,
 };
 
 /// Rows of a part: enough parts for every thread to get some.
@@ -110,6 +110,16 @@ pub(crate) fn by_id() -> Spec {
     Spec { key: vec!["id".into()], limit: 100, ..Spec::default() }
 }
 
+fn sources(tables: [&dyn Table; 2]) -> [Source<'_>; 2] {
+    [("left", tables[0]), ("right", tables[1])].map(|(name, table)| Source {
+        name: name.into(),
+        table,
+        renames: BTreeMap::new(),
+        timezone: None,
+        date_formats: BTreeMap::new(),
+    })
+}
+
 /// What a comparison is run with.
 #[derive(Clone, Copy)]
 pub(crate) struct Stage<'a> {
@@ -127,16 +137,22 @@ impl Stage<'_> {
     }
 
     fn compare_for(&self, tables: [&dyn Table; 2], sink: Option<BreakSink<'_>>) -> Result<Comparison, Error> {
-        let sources = [("left", tables[0]), ("right", tables[1])].map(|(name, table)| Source {
-            name: name.into(),
-            table,
-            renames: BTreeMap::new(),
-            timezone: None,
-            date_formats: BTreeMap::new(),
-        });
-        let limits =
-            Limits { memory: self.memory, threads: self.threads, temp_dir: self.temp_dir.to_owned() };
-        compare(&sources, self.spec, &limits, self.progress, sink)
+        compare(&sources(tables), self.spec, &self.limits(), self.progress, sink)
+    }
+
+    fn limits(&self) -> Limits {
+        Limits { memory: self.memory, threads: self.threads, temp_dir: self.temp_dir.to_owned() }
+    }
+
+    /// The comparison within some rows, and those of groups that do not match.
+    pub(crate) fn unmatched(
+        &self,
+        within: Option<&[Selection]>,
+        sides: &[RecordBatch; 2],
+    ) -> Result<(Comparison, Vec<Selection>), Error> {
+        let tables = sides.each_ref().map(|side| Staged::new(side, CALM));
+        let sources = sources([&tables[0], &tables[1]]);
+        compare_within(&sources, within, self.spec, &self.limits(), self.progress, None)
     }
 
     /// The comparison alone, for which nobody is told of the breaks.

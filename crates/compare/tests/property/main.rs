@@ -2,6 +2,7 @@
 
 mod agreement;
 mod collisions;
+mod drilling;
 mod oracle;
 mod tables;
 mod way;

@@ -168,6 +168,13 @@ impl Answer {
     }
 }
 
+/// The key of a row by some dimensions.
+pub(crate) fn key(row: &Row, columns: &[Column], spec: &Spec) -> Row {
+    let row = canonical(row, columns, spec);
+    let part = |name: &String| row[position(columns, name).expect("a key column")].clone();
+    spec.key.iter().map(part).collect()
+}
+
 fn position(columns: &[Column], name: &str) -> Option<usize> {
     columns.iter().position(|column| column.name == name)
 }

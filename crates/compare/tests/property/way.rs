@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use trueup_compare::{
-    Break, BreakHeader, BreakSink, Comparison, Limits, MemoryTable, Progress, Source, Spec, Tuning,
+    Break, BreakHeader, BreakSink, Comparison, Error, Limits, MemoryTable, Progress, Source, Spec, Tuning,
     compare_tuned,
 };
 
@@ -61,6 +61,18 @@ fn compare_case(
     random: &mut Random,
     sink: Option<BreakSink<'_>>,
 ) -> Result<Comparison, String> {
+    with_sources(case, way, random, |sources, limits, progress| {
+        compare_tuned(sources, spec, limits, progress, sink, &way.tuning)
+    })
+}
+
+/// Calls with the sources of a case and what may be used, and holds that nothing is left on the disk.
+pub(crate) fn with_sources<T>(
+    case: &Case,
+    way: &Way,
+    random: &mut Random,
+    call: impl FnOnce(&[Source<'_>], &Limits, &Progress) -> Result<T, Error>,
+) -> Result<T, String> {
     let tables: Vec<MemoryTable> =
         case.sources.iter().map(|sheet| sheet.table(way.shuffled, way.largest_batch, random)).collect();
     let sources: Vec<Source<'_>> = case
@@ -78,10 +90,10 @@ fn compare_case(
     let temp = tempfile::tempdir().expect("a temporary directory");
     let limits = Limits { memory: way.memory, threads: way.threads, temp_dir: temp.path().to_owned() };
     let progress = Progress::new(sources.len());
-    let comparison = compare_tuned(&sources, spec, &limits, &progress, sink, &way.tuning);
+    let called = call(&sources, &limits, &progress);
     let left = std::fs::read_dir(temp.path()).expect("the temporary directory").count();
     if left > 0 {
         return Err(format!("{left} temporary files left behind"));
     }
-    comparison.map_err(|error| error.to_string())
+    called.map_err(|error| error.to_string())
 }

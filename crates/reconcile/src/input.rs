@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use trueup_compare::{BreakSink, Comparison, Limits, Progress, Source, Spec, Table as _};
+use trueup_compare::{BreakSink, Comparison, Limits, Progress, Selection, Source, Spec, Table as _};
 
+use crate::plan::Comparing;
 use crate::table::SourceTable;
 
 /// What is declared of a source's columns.
@@ -90,4 +91,17 @@ pub fn compare(
 ) -> Result<Comparison, trueup_compare::Error> {
     let sources: Vec<Source<'_>> = inputs.iter().map(Input::source).collect();
     trueup_compare::compare(&sources, spec, limits, progress, breaks.map(BreakSink::File))
+}
+
+/// Compares a stage within some rows of each input, and says which of them are in groups that do not match.
+pub(crate) fn compare_within(
+    inputs: &[Input],
+    within: Option<&[Selection]>,
+    stage: &Comparing,
+    limits: &Limits,
+    progress: &Progress,
+) -> Result<(Comparison, Vec<Selection>), trueup_compare::Error> {
+    let sources: Vec<Source<'_>> = inputs.iter().map(Input::source).collect();
+    let breaks = Some(BreakSink::File(&stage.breaks));
+    trueup_compare::compare_within(&sources, within, &stage.spec, limits, progress, breaks)
 }

@@ -12,8 +12,10 @@ mod look;
 mod plan;
 mod reading;
 mod specification;
+mod stages;
 mod summary;
 mod table;
+mod telling;
 
 pub use carry_out::{Carried, Stopped, Work, carry_out};
 pub use input::{Declared, Input, OpenError, compare};

@@ -16,6 +16,7 @@ use crate::specification;
 pub(crate) struct Plan {
     pub(crate) sources: Vec<Reading>,
     pub(crate) stages: Vec<Comparing>,
+    pub(crate) strategy: Strategy,
 }
 
 /// What a stage compares, and where its breaks go.
@@ -29,12 +30,6 @@ impl Plan {
     /// Plans all of it; what cannot be carried out is refused here, with the field that says it.
     pub(crate) fn new(work: &Work<'_>) -> Result<Self, RunError> {
         let job = work.job;
-        if job.strategy == Strategy::DrillDownOnFailure {
-            return Err(invalid_job(
-                "strategy",
-                format!("{} is not carried out yet; ALL and PARALLEL are", job.strategy.name()),
-            ));
-        }
         if job.compare != Method::Full {
             return Err(invalid_job(
                 "compare",
@@ -49,6 +44,6 @@ impl Plan {
             Ok(Comparing { name: stage.name.clone(), spec, breaks })
         };
         let stages = job.stages.iter().map(stage).collect::<Result<_, _>>()?;
-        Ok(Self { sources, stages })
+        Ok(Self { sources, stages, strategy: job.strategy })
     }
 }

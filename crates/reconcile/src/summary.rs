@@ -34,15 +34,17 @@ pub(crate) fn completed(comparison: &Comparison, findings: Vec<String>, result: 
     }
 }
 
-/// What is wrong beside the numbers; with the name of its stage, where there is more than one.
+/// What is wrong beside the numbers: what all stages have in common, then the rest with the name of its stage.
 pub(crate) fn findings(stages: &[(String, Comparison)]) -> Vec<String> {
-    let told = |stage: &str, finding: &Finding| match stages.len() {
-        1 => finding.to_string(),
-        _ => format!("{stage}: {finding}"),
-    };
-    (stages.iter())
-        .flat_map(|(stage, comparison)| comparison.findings.iter().map(move |finding| told(stage, finding)))
-        .collect()
+    let is_common =
+        |finding: &Finding| stages.iter().all(|(_, comparison)| comparison.findings.contains(finding));
+    let first = stages.iter().take(1).flat_map(|(_, comparison)| &comparison.findings);
+    let common = first.filter(|finding| is_common(finding)).map(Finding::to_string);
+    let own = stages.iter().flat_map(|(stage, comparison)| {
+        let own = comparison.findings.iter().filter(|finding| !is_common(finding));
+        own.map(move |finding| format!("{stage}: {finding}"))
+    });
+    common.chain(own).collect()
 }
 
 /// How each measure fared.

@@ -4,9 +4,11 @@
 
 mod cancelling;
 mod databases;
+mod drilling;
 mod failing;
 mod finding;
 mod matrix;
+mod parallel;
 mod refusing;
 mod scene;
 mod telling;

@@ -22,6 +22,8 @@ const REQUESTED_AT_MS: i64 = 1_768_478_400_000;
 pub(crate) struct Scene {
     folder: TempDir,
     pub tick: Duration,
+    memory: u64,
+    threads: usize,
     /// What `${env:…}` stands for.
     pub variables: BTreeMap<&'static str, String>,
 }
@@ -37,7 +39,12 @@ impl Scene {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, content).unwrap();
         }
-        Self { folder, tick: NEVER, variables: BTreeMap::new() }
+        Self { folder, tick: NEVER, memory: 64 << 20, threads: 2, variables: BTreeMap::new() }
+    }
+
+    /// The same with other limits.
+    pub(crate) fn within(self, memory: u64, threads: usize) -> Self {
+        Self { memory, threads, ..self }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -72,7 +79,7 @@ impl Scene {
             params.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value))).collect();
         let moment = Moment::at_ms(REQUESTED_AT_MS, job.timezone()).unwrap();
         let arguments = job.arguments(&given, moment).unwrap();
-        let limits = Limits { memory: 64 << 20, threads: 2, temp_dir: self.path("tmp") };
+        let limits = Limits { memory: self.memory, threads: self.threads, temp_dir: self.path("tmp") };
         let progress = Progress::new(job.sources.len());
         let work = Work {
             job: &job,
@@ -86,7 +93,7 @@ impl Scene {
             },
             limits: &limits,
             breaks_dir: &self.path("run"),
-            breaks_kept: 20,
+            breaks_kept: 1_000,
             tick: self.tick,
         };
         carry_out(&work, &progress, &mut |payload| tell(payload, &progress))

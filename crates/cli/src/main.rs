@@ -24,6 +24,7 @@ mod run;
 mod runs;
 mod runtime;
 mod serve;
+mod shell;
 mod source_names;
 mod specification;
 mod status;

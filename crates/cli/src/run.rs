@@ -25,7 +25,7 @@ use crate::interrupt::Interrupted;
 use crate::place::Home;
 use crate::story::Story;
 use crate::story_tables::{counts, tables};
-use crate::{job_file, log, output, runs, runtime, terminal, who};
+use crate::{job_file, log, output, runs, runtime, shell, terminal, who};
 
 /// Why a run was cancelled by Ctrl-C, for those who ask later.
 const INTERRUPT: &str = "interrupted";
@@ -179,12 +179,17 @@ fn report(options: &Run, job: &Job, record: &Record, story: &Story) -> Result<Ex
     if !options.json {
         let counted = story.comparison.as_ref().map(|comparison| format!(": {}", counts(comparison)));
         let verdict_line = format!("{verdict}{}\n", counted.unwrap_or_default());
-        let tables = || tables(story, terminal::look_of_stdout(Colours::Auto));
-        let more = match verdict {
-            Verdict::Unmatched if story.has_breaks() => {
-                format!("`trueup runs breaks {id}` shows what differs\n")
+        let is_reached = |name: &str| story.stages.iter().any(|stage| stage.name == name);
+        let names = job.stages.iter().map(|stage| stage.name.as_str());
+        let unreached: Vec<&str> = names.filter(|name| !is_reached(name)).collect();
+        let tables = || tables(story, &unreached, terminal::look_of_stdout(Colours::Auto));
+        let more = match (verdict, story.broken_stage()) {
+            (Verdict::Unmatched, Some(stage)) => {
+                let one_of =
+                    (story.stages.len() > 1).then(|| format!(" --stage {}", shell::word(&stage.name)));
+                format!("`trueup runs breaks {id}{}` shows what differs\n", one_of.unwrap_or_default())
             }
-            Verdict::Matched | Verdict::Unmatched => String::new(),
+            (Verdict::Matched, _) | (_, None) => String::new(),
         };
         let rest = if options.quiet { String::new() } else { format!("{}\nrun {id}\n{more}", tables()) };
         output::say(&(verdict_line + &rest))?;

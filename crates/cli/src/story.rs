@@ -88,9 +88,9 @@ impl Story {
         }
     }
 
-    /// Whether a stage has left breaks.
-    pub(crate) fn has_breaks(&self) -> bool {
-        self.stages.iter().any(|stage| stage.unmatched > 0)
+    /// The last stage that has left breaks.
+    pub(crate) fn broken_stage(&self) -> Option<&Stage> {
+        self.stages.iter().rfind(|stage| stage.unmatched > 0)
     }
 
     /// The source of that number; one that was not heard of yet is called by it.

@@ -18,8 +18,8 @@ pub(crate) fn counts(comparison: &Completed) -> String {
     counts.sentence()
 }
 
-/// Sources, stages, findings and measures, each below its heading with an empty line before it.
-pub(crate) fn tables(story: &Story, look: Look) -> String {
+/// Sources, stages with those that were not reached, findings and measures, each below its heading with an empty line before it.
+pub(crate) fn tables(story: &Story, unreached: &[&str], look: Look) -> String {
     let table = |title: &str, headings: &[&str], rows: Vec<Vec<Field>>| match rows.len() {
         0 => String::new(),
         _ => format!("\n{title}\n{}", lines(headings, &rows, look.width, look.marks())),
@@ -34,9 +34,13 @@ pub(crate) fn tables(story: &Story, look: Look) -> String {
     let errors = errors.chain(story.stages.iter().map(|stage| (&stage.name, &stage.error)));
     let errors = errors
         .filter_map(|(name, error)| Some(vec![Field::text(name), Field::text(visible(error.as_deref()?))]));
+    let unreached = unreached
+        .iter()
+        .map(|name| vec![Field::text(*name), Field::text("not reached"), Field::number(String::new())]);
+    let stages = story.stages.iter().map(stage_row).chain(unreached).collect();
     let tables = [
         table("Sources", &["source", "rows", "unmatched"], source_rows(story)),
-        table("Stages", &["stage", "result", "rows"], story.stages.iter().map(stage_row).collect()),
+        table("Stages", &["stage", "result", "rows"], stages),
         findings.collect(),
         table("Measures", &["stage", "measure", "rule", "within", "outside", "passed"], measures),
         table("Errors", &["source or stage", "error"], errors.collect()),

@@ -129,7 +129,7 @@ fn body(events: &[Event], look: Look) -> String {
     events.iter().for_each(|event| story.hear(event));
     let counted = story.comparison.as_ref().map(|comparison| format!("\n{}\n", counts(comparison)));
     let lines: Vec<String> = events.iter().map(|event| short_line(event, look)).collect();
-    counted.unwrap_or_default() + &tables(&story, look) + "\nEvents\n" + &lines.concat()
+    counted.unwrap_or_default() + &tables(&story, &[], look) + "\nEvents\n" + &lines.concat()
 }
 
 fn short_line(event: &Event, look: Look) -> String {

@@ -165,7 +165,7 @@ fn findings_are_shown_and_breaks_only_where_there_are_some() {
     write("bank.csv", "txn_id,amount\n1,10.01\n2,20.00\n");
     insta::assert_snapshot!(masked(&shared.shown(&["run", "job.yaml"])), @r"
     exit 1
-    UNMATCHED: 2 of 2 groups match, 2 findings
+    UNMATCHED: 2 of 2 groups match, 1 finding
 
     Sources
       source rows unmatched
@@ -178,8 +178,7 @@ fn findings_are_shown_and_breaks_only_where_there_are_some() {
       loose UNMATCHED 4
 
     Findings
-      strict: memo: missing in bank: memo cannot be computed
-      loose: memo: missing in bank: memo cannot be computed
+      memo: missing in bank: memo cannot be computed
 
     Measures
       stage measure rule within outside passed
@@ -189,8 +188,32 @@ fn findings_are_shown_and_breaks_only_where_there_are_some() {
       loose memo EXACT 2 0 no
 
     run ID1
-    `trueup runs breaks ID1` shows what differs
+    `trueup runs breaks ID1 --stage strict` shows what differs
     ");
+}
+
+/// By currency the sums are within a tolerance that they are not in by transaction.
+const DRILLING: &str = "name: drilling
+sources: {ledger: {file: ledger.csv}, bank: {file: bank.csv}}
+dimensions: [ccy, txn_id]
+measures: [{name: amount, aggregate: sum}]
+stages: [{name: by currency, dimensions: [ccy], tolerances: {amount: \"20\"}}, {name: by-txn}]
+strategy: DRILL_DOWN_ON_FAILURE
+";
+
+#[test]
+fn stages_that_are_not_reached_are_listed() {
+    let shared = Shared::sqlite();
+    for (job, stages, more) in [
+        (DRILLING.to_owned(), "by currency MATCHED 8\n  by-txn not reached\n", None),
+        (DRILLING.replace("20", "19"), "by currency UNMATCHED 8\n  by-txn UNMATCHED 4\n", Some("by-txn")),
+    ] {
+        fs::write(shared.place.path().join("job.yaml"), job).unwrap();
+        let shown = masked(&shared.shown(&["run", "job.yaml"]));
+        assert!(shown.contains(&format!("\nStages\n  stage result rows\n  {stages}\n")), "{shown}");
+        let hint = more.map(|stage| format!("`trueup runs breaks ID1 --stage {stage}` shows what differs\n"));
+        assert!(shown.ends_with(&format!("\nrun ID1\n{}", hint.unwrap_or_default())), "{shown}");
+    }
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::report::Format;
 
 pub(crate) use queues::{LimitOf, Queues, QueuesList, QueuesSet};
 pub(crate) use running::{
-    Breaks, BreaksForm, Cancel, Check, Events, Interval, List, Places, Retry, Run, Runs, Serve, Show,
+    Breaks, BreaksForm, Cancel, Check, Events, Init, Interval, List, Places, Retry, Run, Runs, Serve, Show,
     StatusOf, Tail, Work, Worker,
 };
 
@@ -41,6 +41,8 @@ pub(crate) enum Command {
     /// Says what is wrong with a job, without running it
     #[command(after_help = "Exits with 0 when nothing is wrong, 2 otherwise.")]
     Check(Check),
+    /// Writes a job with data that runs, to start from
+    Init(Init),
     /// Prints the JSON Schema of jobs, for editors
     Schema,
     /// Runs jobs that are asked for, and looks after all runs of a store

@@ -67,6 +67,14 @@ pub(crate) enum Failure {
         /// What the system says.
         error: std::io::Error,
     },
+    /// A file cannot be written.
+    #[error("cannot write {}: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
     /// A job's file cannot be read.
     #[error("cannot read the job {path}: {error}")]
     ReadJob {
@@ -154,7 +162,7 @@ impl Failure {
             Self::Open { source_name, error } => reading_hint::of(source_name, error),
             Self::Compare(error) => comparison_hint(error),
             Self::Breaks(error) => error.hint(),
-            Self::Report { source, .. } => match source.kind() {
+            Self::Report { source, .. } | Self::Write { source, .. } => match source.kind() {
                 ErrorKind::NotFound => Some("make the directory first".to_owned()),
                 ErrorKind::IsADirectory => Some("name a file in it".to_owned()),
                 ErrorKind::NotADirectory | ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {

@@ -9,6 +9,7 @@ mod diff;
 mod event_line;
 mod events_tail;
 mod failure;
+mod init;
 mod interrupt;
 mod job_file;
 mod log;
@@ -55,6 +56,7 @@ fn main() -> ExitCode {
         Command::Attempt => (Ok(attempt::run()), Colours::Auto),
         Command::Run(options) => (run::run(options), Colours::Auto),
         Command::Check(options) => (check::check(options), Colours::Auto),
+        Command::Init(options) => (init::init(options), Colours::Auto),
         Command::Schema => (output::say(&format!("{:#}\n", trueup_job::schema())), Colours::Auto),
         Command::Serve(options) => (serve::serve(options), Colours::Auto),
         Command::Worker(options) => (serve::work(options), Colours::Auto),

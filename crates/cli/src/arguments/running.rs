@@ -50,6 +50,14 @@ pub(crate) struct Run {
     pub(crate) log: LevelFilter,
 }
 
+/// What `trueup init` takes.
+#[derive(Debug, Args)]
+pub(crate) struct Init {
+    /// The folder, made if it is not there; nothing in it is overwritten
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub(crate) folder: PathBuf,
+}
+
 /// What `trueup check` takes.
 #[derive(Debug, Args)]
 pub(crate) struct Check {

@@ -10,6 +10,7 @@ mod diff;
 mod disk_full;
 mod events_tail;
 mod failures;
+mod init;
 #[cfg(unix)]
 mod interrupt;
 #[cfg(target_os = "linux")]

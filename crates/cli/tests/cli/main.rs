@@ -20,6 +20,7 @@ mod queues;
 mod readme;
 mod run;
 mod runs;
+mod same_answer;
 mod schema;
 #[cfg(unix)]
 mod serve;

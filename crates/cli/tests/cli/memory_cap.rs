@@ -2,8 +2,11 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::io::{Write as _, pipe};
 use std::path::Path;
 use std::process::{Command, Stdio};
+
+use serde_json::json;
 
 /// The least that is taken, rounded up to a megabyte.
 const CAP_MB: u64 = 51;
@@ -86,4 +89,40 @@ fn memory_stays_within_the_cap_and_a_fifth() {
         assert_eq!(code, Some(case.code), "{}", case.what);
         assert!(peak > 0 && peak <= CAP_MB * 1_200_000, "{}: {} MB", case.what, peak / 1_000_000);
     }
+}
+
+/// Stages at once share what a run may use.
+#[test]
+fn parallel_stages_stay_within_the_cap_together() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let [left, right] = ["left.csv", "right.csv"].map(|name| directory.path().join(name));
+    CASES[0].write(&left, 0);
+    CASES[0].write(&right, 1);
+    let memory = 2 * CAP_MB * 1_000_000;
+    let assignment = json!({
+        "run_id": "3f0c1f5e-7d0b-4a55-9a6f-1f6f1a2b3c4d",
+        "job_id": "9b7e4c1a-2f44-4b1d-8c07-5a1b2c3d4e5f",
+        "tenant_id": "0a1b2c3d-4e5f-4607-8899-aabbccddeeff",
+        "job": {
+            "name": "at-once",
+            "sources": [{"name": "left", "file": left}, {"name": "right", "file": right}],
+            "dimensions": ["id", "note"],
+            "measures": [{"name": "amount", "aggregate": "sum"}],
+            "stages": [{"name": "ids", "dimensions": ["id"]}, {"name": "all"}],
+            "strategy": "PARALLEL",
+        },
+        "params": "{}",
+        "requested_at_ms": 0,
+        "breaks_dir": directory.path().join("run"),
+        "memory_bytes": memory,
+        "threads": 2,
+    });
+    let (input, mut giver) = pipe().expect("a pipe");
+    writeln!(giver, "{assignment}").expect("room in the pipe");
+    let (code, peak) = watched(Command::new(env!("CARGO_BIN_EXE_trueup")).arg("attempt").stdin(input));
+    // Held open until here: it ended by itself.
+    drop(giver);
+    assert_eq!(code, Some(0));
+    assert!(directory.path().join("run/all.parquet").exists(), "both stages have ended");
+    assert!(peak > 0 && peak <= memory / 5 * 6, "{} MB", peak / 1_000_000);
 }

@@ -23,7 +23,8 @@ use crate::temporal::OrderEvidence;
 use crate::text::{self, Reading};
 
 pub(crate) use culprit::{culprit, shown};
-pub(crate) use temporal::display_seconds;
+pub(crate) use numeric::one as number;
+pub(crate) use temporal::{display_seconds, moment};
 
 const DAY_MILLISECONDS: i64 = 86_400_000;
 
@@ -271,7 +272,7 @@ pub(crate) fn display_found(array: &ArrayRef, row: usize) -> Option<String> {
 }
 
 /// Numbers, times and nested values as reports show them, anything else as Arrow does.
-fn display_one(array: &ArrayRef, row: usize) -> Result<String, Misfit> {
+pub(crate) fn display_one(array: &ArrayRef, row: usize) -> Result<String, Misfit> {
     if array.data_type().is_nested() {
         let mut text = String::new();
         Nested::new(&array.slice(row, 1))?.write(0, &mut text)?;

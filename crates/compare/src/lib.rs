@@ -15,6 +15,7 @@ mod report;
 mod reread;
 mod rule;
 mod run;
+pub mod single;
 mod spec;
 mod spill;
 mod sum;

@@ -8,17 +8,18 @@ mod zone;
 
 use std::fmt::Write;
 
-pub(crate) use format::Format;
+pub use format::{Format, FormatError};
 pub(crate) use shape::{Order, OrderEvidence, Shape};
 pub(crate) use shape::{Orders, Sighting};
-pub(crate) use zone::Zone;
+pub use shape::{of_clock, year_first};
 pub(crate) use zone::offset_at;
+pub use zone::{Zone, ZoneError};
 
 const DAY_SECONDS: i64 = 86_400;
 
 /// A date or time, exact to the nanosecond.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) struct Moment {
+pub struct Moment {
     /// Seconds since 1970-01-01T00:00:00, by the wall clock or, for instants, in UTC; for times of day since midnight.
     pub seconds: i64,
     /// Nanoseconds after that second, below 10^9.
@@ -27,7 +28,7 @@ pub(crate) struct Moment {
 
 /// What a date or time says.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum TemporalKind {
+pub enum TemporalKind {
     /// A day.
     Date,
     /// A day and a time by an unnamed clock.
@@ -59,7 +60,7 @@ pub(crate) fn truncate(moment: Moment, digits: u32) -> Moment {
 
 /// Spells a moment in the canonical form of its kind: `2024-03-01`, `2024-03-01 09:01:00.5`, `2024-03-01 09:01:00Z`, `09:01:00`.
 #[must_use]
-pub(crate) fn display(moment: Moment, kind: TemporalKind) -> String {
+pub fn display(moment: Moment, kind: TemporalKind) -> String {
     let mut spelt = String::with_capacity(32);
     append(moment, kind, &mut spelt);
     spelt

@@ -57,7 +57,7 @@ fn general(array: &ArrayRef, row: usize) -> Result<Number, Misfit> {
 }
 
 /// The number at a row that is not NULL; `None` if the array holds no numbers.
-pub(super) fn one(array: &ArrayRef, row: usize) -> Option<Number> {
+pub(crate) fn one(array: &ArrayRef, row: usize) -> Option<Number> {
     match array.data_type() {
         DataType::Int64 => Some(Number::from(array.as_primitive::<Int64Type>().value(row))),
         DataType::Float64 => Some(Decimal::from_f64(array.as_primitive::<Float64Type>().value(row))),

@@ -128,13 +128,39 @@ struct Ticks {
 impl Ticks {
     fn moment(&self, row: usize) -> Moment {
         let tick = self.values[row];
-        if self.are_days {
-            return Moment { seconds: tick * DAY_SECONDS, nanos: 0 };
-        }
-        let per_second = 10i64.pow(self.digits);
-        let rest = tick.rem_euclid(per_second) * 10i64.pow(NANOSECOND_DIGITS - self.digits);
-        Moment { seconds: tick.div_euclid(per_second), nanos: rest.cast_unsigned() as u32 }
+        if self.are_days { midnight(tick) } else { after(tick, self.digits) }
     }
+}
+
+fn midnight(day: i64) -> Moment {
+    Moment { seconds: day * DAY_SECONDS, nanos: 0 }
+}
+
+fn after(tick: i64, digits: u32) -> Moment {
+    let per_second = 10i64.pow(digits);
+    let rest = tick.rem_euclid(per_second) * 10i64.pow(NANOSECOND_DIGITS - digits);
+    Moment { seconds: tick.div_euclid(per_second), nanos: rest.cast_unsigned() as u32 }
+}
+
+/// The date or time at a row that is not NULL; `None` if the array holds none.
+pub(crate) fn moment(array: &ArrayRef, row: usize) -> Option<Moment> {
+    let (tick, unit) = match array.data_type() {
+        DataType::Date32 => return Some(midnight(array.as_primitive::<Date32Type>().value(row).into())),
+        DataType::Timestamp(unit, _) => {
+            let tick = match unit {
+                TimeUnit::Second => array.as_primitive::<TimestampSecondType>().value(row),
+                TimeUnit::Millisecond => array.as_primitive::<TimestampMillisecondType>().value(row),
+                TimeUnit::Microsecond => array.as_primitive::<TimestampMicrosecondType>().value(row),
+                TimeUnit::Nanosecond => array.as_primitive::<TimestampNanosecondType>().value(row),
+            };
+            (tick, *unit)
+        }
+        DataType::Time64(unit @ TimeUnit::Nanosecond) => {
+            (array.as_primitive::<Time64NanosecondType>().value(row), *unit)
+        }
+        _ => return None,
+    };
+    Some(after(tick, digits(unit)))
 }
 
 fn ticks(array: &ArrayRef) -> Option<Ticks> {
@@ -172,7 +198,7 @@ pub(super) fn one(array: &ArrayRef, row: usize) -> Option<String> {
         DataType::Time64(_) => TemporalKind::Time,
         _ => return None,
     };
-    Some(display(ticks(array)?.moment(row), kind))
+    Some(display(moment(array, row)?, kind))
 }
 
 /// The instant at a row that is not NULL as the clocks of its own zone show it; `None` if the array holds none.
@@ -180,7 +206,7 @@ pub(super) fn local(array: &ArrayRef, row: usize) -> Option<String> {
     let DataType::Timestamp(_, Some(zone)) = array.data_type() else {
         return None;
     };
-    let instant = ticks(array)?.moment(row);
+    let instant = moment(array, row)?;
     let offset = offset_at(zone, instant)?;
     // An offset from before the time of zones has seconds, and no usual spelling.
     if offset % 60 != 0 || offset == 0 {

@@ -5,14 +5,14 @@ mod compile;
 use super::scan::{self, Scanned};
 use super::{DAY_SECONDS, Moment, Order, TemporalKind, calendar};
 
-pub(super) use compile::FormatError;
+pub use compile::FormatError;
 
 /// A declared format, ready to read values with.
 ///
 /// It is stricter than `strptime`: text between the parts must be there as written, `%Y` takes four digits, and dates
 /// must exist. `%f` takes the digits of a fraction, so `.5` is half a second.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Format {
+pub struct Format {
     steps: Vec<Step>,
     kind: TemporalKind,
 }
@@ -99,19 +99,19 @@ impl Format {
     ///
     /// # Errors
     /// If it has a specifier that is not known, or lacks a part of the date or time.
-    pub(crate) fn compile(format: &str) -> Result<Self, FormatError> {
+    pub fn compile(format: &str) -> Result<Self, FormatError> {
         compile::compile(format)
     }
 
     /// What the format makes of a column.
     #[must_use]
-    pub(crate) fn kind(&self) -> TemporalKind {
+    pub fn kind(&self) -> TemporalKind {
         self.kind
     }
 
     /// Reads a value; `None` if it does not fit.
     #[must_use]
-    pub(crate) fn parse(&self, text: &[u8]) -> Option<Moment> {
+    pub fn parse(&self, text: &[u8]) -> Option<Moment> {
         let mut parts = Parts::default();
         let mut rest = text;
         for step in &self.steps {

@@ -139,6 +139,20 @@ impl Sighting {
     }
 }
 
+/// Reads a date, a timestamp or an instant by itself, which says what it is only if the year comes first, before dashes.
+#[must_use]
+pub fn year_first(text: &[u8]) -> Option<(Moment, TemporalKind)> {
+    let value = read(text, Order::YearFirst, b'-')?;
+    Some((value.moment, value.kind))
+}
+
+/// Reads a time of day.
+#[must_use]
+pub fn of_clock(text: &[u8]) -> Option<Moment> {
+    let (kind, seconds, nanos) = read_clock(text)?;
+    (kind == TemporalKind::Timestamp).then_some(Moment { seconds, nanos })
+}
+
 struct Value {
     moment: Moment,
     kind: TemporalKind,

@@ -10,7 +10,7 @@ use crate::text::near_miss;
 /// A zone name that is not known.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("time zone `{name}` is not known; {hint}")]
-pub(crate) struct ZoneError {
+pub struct ZoneError {
     /// The name as given.
     pub name: String,
     /// What to write instead.
@@ -22,7 +22,7 @@ pub(crate) struct ZoneError {
 /// Where clocks go back, a time that occurs twice is the earlier one. Where they go forward, a time that does not
 /// occur is counted with the offset from before, so it comes out as far past the change as it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Zone {
+pub struct Zone {
     first_offset: i64,
     changes: Vec<Change>,
     /// How many changes came before each span of 2^[`SPAN_BITS`] seconds from [`FIRST_SECOND`] on, so that a time
@@ -51,7 +51,7 @@ impl Zone {
     ///
     /// # Errors
     /// If there is no such zone; the hint names one that is spelt alike.
-    pub(crate) fn named(name: &str) -> Result<Self, ZoneError> {
+    pub fn named(name: &str) -> Result<Self, ZoneError> {
         if let Some((first_offset, [])) = scan::offset(name.as_bytes()) {
             return Ok(Self { first_offset, changes: Vec::new(), changes_before: vec![0] });
         }
@@ -62,7 +62,7 @@ impl Zone {
     /// Finds the instant at which the zone's clocks show this time.
     #[inline]
     #[must_use]
-    pub(crate) fn to_instant(&self, civil: Moment) -> Moment {
+    pub fn to_instant(&self, civil: Moment) -> Moment {
         let span = usize::try_from(civil.seconds.saturating_sub(FIRST_SECOND) >> SPAN_BITS).unwrap_or(0);
         let mut past = self.changes_before[span.min(self.changes_before.len() - 1)];
         while self.changes.get(past).is_some_and(|change| change.from <= civil.seconds) {

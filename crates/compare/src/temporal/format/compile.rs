@@ -7,7 +7,7 @@ use crate::temporal::{Order, TemporalKind};
 
 /// What is wrong with a declared format.
 #[derive(Debug, Error, PartialEq, Eq)]
-pub(crate) enum FormatError {
+pub enum FormatError {
     /// A specifier that cannot be read.
     #[error("`{specifier}` in the date format `{format}` is not known; {hint}")]
     Specifier {

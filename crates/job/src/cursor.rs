@@ -73,6 +73,29 @@ impl<'a> At<'a> {
         self.note(place, message.into(), hint.into());
     }
 
+    /// Notes a fault of the text from a byte on, where that is written as it reads.
+    pub(crate) fn fault_from(
+        &self,
+        text: &str,
+        offset: usize,
+        message: impl Into<String>,
+        hint: impl Into<Option<String>>,
+    ) {
+        if self.findings.is_full() {
+            return;
+        }
+        let document = self.findings.text;
+        let written = document.get(self.node.span.clone()).unwrap_or_default();
+        // Of a text that is folded or indented, the rest of a line is still as it reads.
+        let rest = text.get(offset..).and_then(|rest| rest.lines().next()).filter(|rest| !rest.is_empty());
+        let found = written
+            .find(text)
+            .map(|start| start + offset)
+            .or_else(|| rest.and_then(|rest| written.find(rest)))
+            .and_then(|at| document.get(..self.node.span.start + at));
+        self.note(found.map_or(self.node.place, place_after), message.into(), hint.into());
+    }
+
     fn note(&self, place: Place, message: String, hint: Option<String>) {
         if self.findings.is_full() {
             return;

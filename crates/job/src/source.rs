@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use crate::connection::ConnectionKind;
 use crate::context::Context;
 use crate::cursor::{At, Fields};
+use crate::filter::{self, Filter};
 use crate::node::shortened;
 use crate::path::PathTemplate;
 use crate::query::QueryTemplate;
@@ -78,8 +79,8 @@ pub struct Source {
     pub columns: BTreeMap<String, String>,
     /// What columns are read as, by their new names.
     pub casts: BTreeMap<String, Type>,
-    /// A condition on rows; its syntax is checked by whoever applies it.
-    pub filter: Option<QueryTemplate>,
+    /// A condition on rows.
+    pub filter: Option<Filter>,
     /// The zone of times that carry none.
     pub timezone: Option<Zone>,
     /// `strftime`-style formats of dates, by the columns' new names.
@@ -130,7 +131,7 @@ pub(crate) fn read(name: &str, at: &At<'_>, context: &Context<'_>) -> Option<Sou
     let rows = read_rows(&fields, context);
     let columns = fields.maybe("columns", read_renames);
     let casts = fields.maybe("casts", |at| at.by_name(|_, at| at.word()));
-    let filter = fields.maybe("filter", |at| read_sql(at, context, false));
+    let filter = fields.maybe("filter", |at| filter::read(at, read_sql(at, context, false)?));
     let timezone = fields.maybe("timezone", |at| at.parsed(str::parse::<Zone>));
     let date_formats = fields.maybe("date_formats", |at| at.by_name(|_, at| read_date_format(at)));
     Some(Source {

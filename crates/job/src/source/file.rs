@@ -68,10 +68,11 @@ pub(crate) fn read_options(fields: &Fields<'_>) -> Option<FileOptions> {
     let empty = fields.maybe("empty", At::word);
     let no_header = fields.maybe("no_header", At::flag);
     let sheet = fields.maybe("sheet", At::text);
-    let decimal = fields.maybe("decimal_separator", |at| one_character(at));
-    let thousands = fields.maybe("thousands_separator", |at| one_character(at));
-    if let (Some(Some(_)), Some(at)) = (&decimal, fields.get("thousands_separator"))
-        && thousands == decimal
+    let decimal = fields.maybe("decimal_separator", separator);
+    let thousands = fields.maybe("thousands_separator", separator);
+    if let (Some(decimal), Some(Some(thousands)), Some(at)) =
+        (decimal, thousands, fields.get("thousands_separator"))
+        && thousands == decimal.unwrap_or('.')
     {
         at.fault("decimals and thousands cannot have the same separator", None);
     }
@@ -99,6 +100,16 @@ fn one_character(at: &At<'_>) -> Option<char> {
             None
         }
     }
+}
+
+/// A character that a numeral has no other use for.
+fn separator(at: &At<'_>) -> Option<char> {
+    let separator = one_character(at)?;
+    if matches!(separator, '-' | '+') {
+        at.fault("this is a sign, and cannot be within a number", None);
+        return None;
+    }
+    Some(separator)
 }
 
 pub(crate) fn read_path(

@@ -6,6 +6,7 @@ mod anchor;
 mod canonical;
 mod examples;
 mod faults;
+mod filters;
 mod property;
 mod schema;
 mod templates;

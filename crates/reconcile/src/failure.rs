@@ -8,7 +8,7 @@ use trueup_events::payload::PhaseError;
 use trueup_extract::Refused;
 
 use crate::hint;
-use crate::input::OpenError;
+use crate::reading::Unopened;
 
 /// A job that says something that cannot be done, and the field that does.
 pub(crate) fn invalid_job(field: &str, what: impl std::fmt::Display) -> RunError {
@@ -16,13 +16,26 @@ pub(crate) fn invalid_job(field: &str, what: impl std::fmt::Display) -> RunError
 }
 
 /// Why a source could not be opened; none when somebody called it off.
-pub(crate) fn of_source(error: &OpenError) -> Option<RunError> {
-    (!matches!(error.error, trueup_extract::Error::Stopped)).then(|| of_opening(error))
+pub(crate) fn of_source(error: &Unopened) -> Option<RunError> {
+    let is_stopped = matches!(extract_error(error), Some(trueup_extract::Error::Stopped));
+    (!is_stopped).then(|| of_opening(error))
 }
 
 /// Why a source could not be opened, where nobody can call it off.
-pub(crate) fn of_opening(error: &OpenError) -> RunError {
-    RunError::new(reason_of_source(&error.error), message(error, hint::of_source(&error.error)))
+pub(crate) fn of_opening(error: &Unopened) -> RunError {
+    match (error, extract_error(error)) {
+        (Unopened::Job(error), _) => error.clone(),
+        (_, Some(cause)) => RunError::new(reason_of_source(cause), message(error, hint::of_source(cause))),
+        (_, None) => RunError::new(Reason::SourceInvalid, error.to_string()),
+    }
+}
+
+fn extract_error(error: &Unopened) -> Option<&trueup_extract::Error> {
+    match error {
+        Unopened::Source(error) => Some(&error.error),
+        Unopened::Rows { error, .. } => error.downcast_ref(),
+        Unopened::Job(_) => None,
+    }
 }
 
 /// Why the sources could not be compared; none when somebody called it off.

@@ -50,8 +50,9 @@ impl Input {
         opened: Result<trueup_extract::Table, trueup_extract::Error>,
     ) -> Result<Self, OpenError> {
         match opened {
-            Ok(table) => {
-                Ok(Self { name: name.to_owned(), declared: Declared::default(), table: SourceTable(table) })
+            Ok(opened) => {
+                let table = SourceTable { opened, shape: None };
+                Ok(Self { name: name.to_owned(), declared: Declared::default(), table })
             }
             Err(error) => Err(OpenError { source_name: name.to_owned(), error }),
         }
@@ -71,7 +72,7 @@ impl Input {
 
     /// What was detected of its files, for people.
     pub fn described(&self) -> String {
-        self.table.0.described()
+        self.table.opened.described()
     }
 
     /// The source as a comparison takes it.

@@ -5,12 +5,14 @@
 
 pub mod breaks;
 mod carry_out;
+mod condition;
 mod failure;
 mod hint;
 mod input;
 mod look;
 mod plan;
 mod reading;
+mod shape;
 mod specification;
 mod stages;
 mod summary;

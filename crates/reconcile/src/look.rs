@@ -31,9 +31,7 @@ pub fn look(work: &Work<'_>) -> Result<Vec<Looked>, RunError> {
     let mut inputs = Vec::with_capacity(plan.sources.len());
     for source in &plan.sources {
         let opened = source.open(&work.limits.temp_dir, false, &|| false);
-        let mut input = opened.map_err(|error| failure::of_opening(&error))?;
-        input.declared = source.declared.clone();
-        inputs.push(input);
+        inputs.push(opened.map_err(|error| failure::of_opening(&error))?);
     }
     let tables: Vec<NoRows> = inputs.iter().map(|input| NoRows(input.table.schema())).collect();
     for stage in &plan.stages {
@@ -50,7 +48,9 @@ pub fn look(work: &Work<'_>) -> Result<Vec<Looked>, RunError> {
 
 fn looked(input: &Input) -> Looked {
     let schema = input.table.schema();
-    let types = schema.fields().iter().map(|field| word(field.data_type()));
+    let cast = |index: usize| input.table.shape.as_ref().and_then(|shape| shape.cast_name(index));
+    let types = schema.fields().iter().enumerate();
+    let types = types.map(|(index, field)| cast(index).unwrap_or_else(|| word(field.data_type())));
     let columns = input.columns().into_iter().zip(types).collect();
     Looked { source: input.name.clone(), described: input.described(), columns }
 }

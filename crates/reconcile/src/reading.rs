@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use trueup_compare::TableError;
 use trueup_events::outcome::RunError;
 use trueup_extract::{Database, Empty, Engine, Format, Options, Query};
 use trueup_job::{
@@ -13,6 +14,7 @@ use trueup_job::{
 use crate::carry_out::Work;
 use crate::failure::invalid_job;
 use crate::input::{Declared, Input, OpenError};
+use crate::shape::{Shape, Wishes};
 
 /// How a source is read.
 pub(crate) struct Reading {
@@ -20,6 +22,21 @@ pub(crate) struct Reading {
     pub(crate) kind: ConnectionKind,
     pub(crate) origin: Origin,
     pub(crate) declared: Declared,
+    wishes: Wishes,
+}
+
+/// Why a source cannot be compared.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Unopened {
+    /// It cannot be opened.
+    #[error(transparent)]
+    Source(#[from] OpenError),
+    /// It has not the columns that the job speaks of.
+    #[error("{0}")]
+    Job(RunError),
+    /// Its rows cannot be read.
+    #[error("{source_name}: {error}")]
+    Rows { source_name: String, error: TableError },
 }
 
 /// Where rows come from.
@@ -40,15 +57,6 @@ pub(crate) enum Origin {
 impl Reading {
     pub(crate) fn of(work: &Work<'_>, source: &Source) -> Result<Self, RunError> {
         let field = |name: &str| format!("sources.{}.{name}", source.name);
-        if source.filter.is_some() {
-            return Err(invalid_job(&field("filter"), "filters are not applied yet; leave it out"));
-        }
-        if !source.casts.is_empty() {
-            return Err(invalid_job(
-                &field("casts"),
-                "casts are not applied yet; types are detected without them",
-            ));
-        }
         let (kind, origin) = match &source.rows {
             Rows::Query { connection, query } => {
                 let query = bound(work, query).map_err(|error| invalid_job(&field("query"), error))?;
@@ -63,12 +71,16 @@ impl Reading {
                 (ConnectionKind::File, Origin::Files { path, options })
             }
         };
+        // What is cast is written in one way from there on.
+        let mut date_formats = source.date_formats.clone();
+        date_formats.retain(|column, _| !source.casts.contains_key(column));
         let declared = Declared {
             renames: source.columns.clone(),
             timezone: source.timezone.map(|zone| zone.to_string()),
-            date_formats: source.date_formats.clone(),
+            date_formats,
         };
-        Ok(Self { name: source.name.clone(), kind, origin, declared })
+        let wishes = Wishes::of(work, source)?;
+        Ok(Self { name: source.name.clone(), kind, origin, declared, wishes })
     }
 
     /// Opens it, which for a database is to read all of it, or only its columns, until somebody calls it off.
@@ -77,7 +89,7 @@ impl Reading {
         temp_dir: &Path,
         has_rows: bool,
         is_stopped: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Input, OpenError> {
+    ) -> Result<Input, Unopened> {
         let opened = match &self.origin {
             Origin::Files { path, options } => trueup_extract::open(path, options),
             Origin::Database { engine, url, place, query } => {
@@ -85,7 +97,16 @@ impl Reading {
                     .query(query)
             }
         };
-        Input::of(&self.name, opened)
+        let mut input = Input::of(&self.name, opened)?;
+        input.declared = self.declared.clone();
+        let schema = input.table.opened.schema();
+        let mut shape = Shape::new(&self.wishes, &self.declared, &schema).map_err(Unopened::Job)?;
+        if let Some(shape) = shape.as_mut().filter(|_| has_rows) {
+            let surveyed = shape.survey(&input.table.opened, is_stopped);
+            surveyed.map_err(|error| Unopened::Rows { source_name: self.name.clone(), error })?;
+        }
+        input.table.shape = shape;
+        Ok(input)
     }
 }
 
@@ -180,14 +201,8 @@ fn file(
 
 fn options(work: &Work<'_>, source: &Source, options: &FileOptions) -> Result<Options, RunError> {
     let field = |name: &str| format!("sources.{}.{name}", source.name);
-    let FileOptions { decimal_separator, thousands_separator, sheet, .. } = options;
-    let unread = [
-        ("decimal_separator", decimal_separator.is_some_and(|separator| separator != '.')),
-        ("thousands_separator", thousands_separator.is_some()),
-        ("sheet", sheet.is_some()),
-    ];
-    if let Some((name, _)) = unread.iter().find(|(_, given)| *given) {
-        return Err(invalid_job(&field(name), "this is not read yet; leave it out"));
+    if options.sheet.is_some() {
+        return Err(invalid_job(&field("sheet"), "this is not read yet; leave it out"));
     }
     let byte = |name: &str, given: Option<char>| match given.map(u8::try_from) {
         None => Ok(None),

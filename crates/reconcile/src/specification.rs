@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use trueup_compare::{Allow, Base, Decimal, Duplicates, Measure, Normaliser, Rule, Spec, Tolerance};
 use trueup_events::outcome::RunError;
-use trueup_job::{Job, Stage};
+use trueup_job::{Job, Stage, Type};
 
 use crate::failure::invalid_job;
 
@@ -28,12 +28,27 @@ pub(crate) fn spec(job: &Job, stage: &Stage, breaks_kept: usize) -> Result<Spec,
         tolerances,
         normalisers,
         booleans: Vec::new(),
-        texts: Vec::new(),
+        texts: texts(job)?,
         duplicates: job.duplicates.map(duplicates),
         reference: job.reference.as_deref().map(|name| source(job, "reference", name)).transpose()?,
         verify: false,
         limit: breaks_kept,
     })
+}
+
+/// The columns that are text in every source since one of them says so.
+fn texts(job: &Job) -> Result<Vec<String>, RunError> {
+    let casts = || job.sources.iter().flat_map(|source| source.casts.iter().map(move |cast| (source, cast)));
+    let mut texts = Vec::new();
+    for (source, (column, _)) in casts().filter(|(_, (_, to))| **to == Type::String) {
+        let other = casts().find(|(_, (other, to))| *other == column && **to != Type::String);
+        if let Some((other, (_, to))) = other {
+            let field = format!("sources.{}.casts.{column}", other.name);
+            return Err(invalid_job(&field, format!("it is {to} here and string in {}", source.name)));
+        }
+        texts.push(column.clone());
+    }
+    Ok(texts)
 }
 
 /// The column that a measure is of; row by row they have the same name.

@@ -3,18 +3,23 @@
 use arrow_schema::SchemaRef;
 use trueup_compare::{Part, Scan, Selection, Table, TableError};
 
-/// A table that `extract` opened.
-pub(crate) struct SourceTable(pub trueup_extract::Table);
+use crate::shape::Shape;
+
+/// A table that `extract` opened, in the shape that a job gives it.
+pub(crate) struct SourceTable {
+    pub(crate) opened: trueup_extract::Table,
+    pub(crate) shape: Option<Shape>,
+}
 
 struct SourceScan<'a>(trueup_extract::Scan<'a>);
 
 impl Table for SourceTable {
     fn schema(&self) -> SchemaRef {
-        self.0.schema()
+        self.shape.as_ref().map_or_else(|| self.opened.schema(), Shape::schema)
     }
 
     fn rows_hint(&self) -> Option<u64> {
-        self.0.rows_hint()
+        self.opened.rows_hint()
     }
 
     fn scan<'a>(
@@ -22,11 +27,18 @@ impl Table for SourceTable {
         columns: &[usize],
         only: Option<&'a Selection>,
     ) -> Result<Box<dyn Scan<'a> + 'a>, TableError> {
-        Ok(Box::new(SourceScan(self.0.scan(columns, only)?)))
+        match &self.shape {
+            Some(shape) => Ok(Box::new(shape.scan(&self.opened, columns, only)?)),
+            None => Ok(Box::new(SourceScan(self.opened.scan(columns, only)?))),
+        }
     }
 
     fn place(&self, part: usize, row: usize) -> Result<String, TableError> {
-        Ok(self.0.place(part, row)?)
+        let row = match &self.shape {
+            Some(shape) => shape.row(&self.opened, part, row)?,
+            None => row,
+        };
+        Ok(self.opened.place(part, row)?)
     }
 }
 

@@ -68,7 +68,7 @@ impl<'a> Telling<'a> {
                 source_name: Some(source.name.clone()),
             });
             let opened = source.open(temp_dir, true, &|| progress.is_cancelled());
-            let mut input = opened.map_err(|error| {
+            let input = opened.map_err(|error| {
                 let Some(error) = failure::of_source(&error) else { return Stopped::Cancelled };
                 self.say(ExtractionErrored {
                     extraction_index: number(index),
@@ -76,7 +76,6 @@ impl<'a> Telling<'a> {
                 });
                 Stopped::Failed(error)
             })?;
-            input.declared = source.declared.clone();
             inputs.push(input);
         }
         Ok(inputs)

@@ -14,7 +14,7 @@ fn job(bank: &str, more: &str) -> String {
 }
 
 /// The source `bank`, other fields of the job, and its file if it has one.
-const CASES: [(&str, &str, Option<&str>); 20] = [
+const CASES: [(&str, &str, Option<&str>); 21] = [
     ("{file: b.csv}", "", None),
     ("{file: 'b*.csv'}", "", None),
     ("{file: b.csv}", "", Some("")),
@@ -28,9 +28,10 @@ const CASES: [(&str, &str, Option<&str>); 20] = [
     ("{file: b.csv}", "only: [m]\n", Some(A)),
     ("{file: b.csv}", "tolerances: {day: '0.5'}\n", Some(A)),
     ("{file: b.csv}", "duplicates: error\n", Some("id,day,n\n1,2026-01-01,1\n1,2026-01-01,1\n")),
-    ("{file: b.csv, filter: n > 1}", "", Some(A)),
-    ("{file: b.csv, casts: {n: string}}", "", Some(A)),
-    ("{file: b.csv, decimal_separator: ','}", "", Some(A)),
+    ("{file: b.csv, filter: m > 1}", "", Some(A)),
+    ("{file: b.csv, filter: day > 1}", "", Some(A)),
+    ("{file: b.csv, casts: {m: string}}", "", Some(A)),
+    ("{file: b.csv, casts: {day: decimal}}", "", Some(A)),
     ("{file: 's3://bucket/b.csv'}", "", None),
     ("{connection: erp, table: gl}", "connections: {erp: {type: odbc, connection_string: DSN=erp}}\n", None),
     ("{connection: inbox, file: b.csv}", "", None),
@@ -93,15 +94,18 @@ fn each_class_of_error() {
     {file: b.csv} duplicates: error
       COMPARISON_FAILED: bank: 1 key is repeated, for example id=1; allow them with `multiset`, or aggregate them with a measure such as sum(amount)
       run.stage.errored run.comparison.errored
-    {file: b.csv, filter: n > 1}
-      INVALID_JOB: sources.bank.filter: filters are not applied yet; leave it out
-      nothing was told
-    {file: b.csv, casts: {n: string}}
-      INVALID_JOB: sources.bank.casts: casts are not applied yet; types are detected without them
-      nothing was told
-    {file: b.csv, decimal_separator: ','}
-      INVALID_JOB: sources.bank.decimal_separator: this is not read yet; leave it out
-      nothing was told
+    {file: b.csv, filter: m > 1}
+      INVALID_JOB: sources.bank.filter: there is no column `m`; there are id, day, n
+      run.extraction.errored
+    {file: b.csv, filter: day > 1}
+      SOURCE_INVALID: bank: …/b.csv, line 2: filter: column `day`: `2026-01-01` is no number such as 1234.56
+      run.extraction.errored run.stage.errored run.comparison.errored
+    {file: b.csv, casts: {m: string}}
+      INVALID_JOB: sources.bank.casts: there is no column `m`; there are id, day, n
+      run.extraction.errored
+    {file: b.csv, casts: {day: decimal}}
+      SOURCE_INVALID: bank: …/b.csv, line 2: column `day`: `2026-01-01` is no decimal such as 1234.56
+      run.extraction.errored run.stage.errored run.comparison.errored
     {file: 's3://bucket/b.csv'}
       INVALID_JOB: sources.bank.file: only files of this machine are read so far, not s3://
       nothing was told

@@ -11,4 +11,5 @@ mod matrix;
 mod parallel;
 mod refusing;
 mod scene;
+mod shaping;
 mod telling;

@@ -210,14 +210,12 @@ fn casts(
 
 /// Says that there is no such column, and which may have been meant.
 pub(crate) fn no_such_column(column: &str, names: &[String]) -> String {
-    match near_miss(column, names.iter().map(String::as_str)) {
-        Some(near) => format!("there is no column `{column}`; did you mean `{near}`?"),
-        None => {
-            let more = if names.len() > NAMES_SHOWN { ", …" } else { "" };
-            let names = names[..names.len().min(NAMES_SHOWN)].join(", ");
-            format!("there is no column `{column}`; there are {names}{more}")
-        }
+    if let Some(near) = near_miss(column, names.iter().map(String::as_str)) {
+        return format!("there is no column `{column}`; did you mean `{near}`?");
     }
+    let more = if names.len() > NAMES_SHOWN { ", …" } else { "" };
+    let names = names[..names.len().min(NAMES_SHOWN)].join(", ");
+    format!("there is no column `{column}`; there are {names}{more}")
 }
 
 /// Whether values of a type are texts, however they are stored.

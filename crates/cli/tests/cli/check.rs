@@ -13,7 +13,7 @@ params: {least: {type: integer, default: 0}}
 connections: {erp: {type: postgres, url: '${env:ERP_URL}'}}
 sources:
   ledger: {connection: erp, query: \"select 1::int8 as txn_id, 10.5 as amount, now() as at where 1 > {{ params.least }} -- all\"}
-  bank: {file: bank.csv, columns: {note: remark}}
+  bank: {file: bank.csv, columns: {note: remark}, casts: {amount: decimal}, filter: amount > 1}
 key: [txn_id]
 ";
 
@@ -47,7 +47,7 @@ fn a_job_is_checked_with_and_without_its_sources() {
     bank: CSV, delimiter ',', UTF-8, header
       column  type
       txn_id  text
-      amount  text
+      amount  decimal
       ccy     text
       remark  text
     ");
@@ -88,6 +88,9 @@ fn what_is_wrong_is_named() {
         ),
         ("key: [txn_id]", "key: [txn_di]", "txn_di", &["--connect"]),
         ("note: remark", "nope: remark", "bank has no column `nope` to rename", &["--connect"]),
+        ("amount > 1", "amount ~ 1", "6:85: sources.bank.filter: \"amount ~ 1\" is not", &[]),
+        ("amount > 1", "amuont > 1", "did you mean `amount`?", &["--connect"]),
+        ("amount: decimal", "amuont: decimal", "did you mean `amount`?", &["--connect"]),
         ("key: [txn_id]", "key: [txn_id]\nonly: [nope]", "nope", &["--connect"]),
         ("key: [txn_id]", "key: [txn_id]\ntolerances: {nope: '1'}", "nope", &["--connect"]),
         ("key: [txn_id]", "key: [txn_id]\nmemory: 1KB", "memory: at least 48MiB are needed", &[]),

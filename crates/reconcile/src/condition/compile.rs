@@ -207,7 +207,7 @@ impl Compiler<'_> {
             (Kind::Date | Kind::Timestamp, Kind::Instant) => {
                 let missing = || format!("{name} carries no zone; declare the `timezone` of the source");
                 let zone = self.zone.clone().ok_or_else(missing)?;
-                self.settled(Node::Zoned(Box::new(node), zone))
+                settled(Node::Zoned(Box::new(node), zone))
             }
             (Kind::Text, _) => {
                 let reader = self.reader(kind).ok_or_else(|| disagree(&name, own, kind))?;
@@ -215,27 +215,10 @@ impl Compiler<'_> {
                     Node::Column(column) => Some(self.known[self.columns[*column]].name.clone()),
                     _ => None,
                 };
-                self.settled(Node::Read { text: Box::new(node), reader, column })
+                settled(Node::Read { text: Box::new(node), reader, column })
             }
             _ => Err(disagree(&name, own, kind)),
         }
-    }
-
-    /// What comes to the same in every row is found out once.
-    fn settled(&self, node: Node) -> Result<Node, String> {
-        let (Node::Read { text: inner, .. } | Node::Zoned(inner, _)) = &node else { return Ok(node) };
-        if !matches!(**inner, Node::Constant(_)) {
-            return Ok(node);
-        }
-        let no_rows = Batch::new(&[], &[]).map_err(|undecided| undecided.problem)?;
-        let cell = no_rows.cell(&node, 0)?;
-        Ok(Node::Constant(match cell {
-            Cell::Text(text) => Cell::Text(text.into_owned().into()),
-            Cell::Null => Cell::Null,
-            Cell::Truth(truth) => Cell::Truth(truth),
-            Cell::Number(number) => Cell::Number(number),
-            Cell::Moment(moment) => Cell::Moment(moment),
-        }))
     }
 
     fn reader(&self, kind: Kind) -> Option<Reader> {
@@ -250,6 +233,23 @@ impl Compiler<'_> {
         };
         Some(Reader::Moment(MomentReader { kind, format: None, zone: self.zone.clone() }))
     }
+}
+
+/// What comes to the same in every row is found out once.
+fn settled(node: Node) -> Result<Node, String> {
+    let (Node::Read { text: inner, .. } | Node::Zoned(inner, _)) = &node else { return Ok(node) };
+    if !matches!(**inner, Node::Constant(_)) {
+        return Ok(node);
+    }
+    let no_rows = Batch::new(&[], &[]).map_err(|undecided| undecided.problem)?;
+    let cell = no_rows.cell(&node, 0)?;
+    Ok(Node::Constant(match cell {
+        Cell::Text(text) => Cell::Text(text.into_owned().into()),
+        Cell::Null => Cell::Null,
+        Cell::Truth(truth) => Cell::Truth(truth),
+        Cell::Number(number) => Cell::Number(number),
+        Cell::Moment(moment) => Cell::Moment(moment),
+    }))
 }
 
 /// A value that was written out or bound.

@@ -373,7 +373,8 @@ fn conditions_mean_what_they_mean_to_sqlite() {
         sqlite.execute("insert into x values (?, ?, ?, ?)", *row).unwrap();
     }
     let strings = |numbers: Vec<Option<i64>>| -> ArrayRef {
-        Arc::new(StringViewArray::from_iter(numbers.into_iter().map(|it| it.map(|it| it.to_string()))))
+        let texts = numbers.into_iter().map(|number| number.map(|number| number.to_string()));
+        Arc::new(texts.collect::<StringViewArray>())
     };
     let a: Vec<Option<i64>> = rows.iter().map(|row| row.0).collect();
     let b: Vec<Option<i64>> = rows.iter().map(|row| row.1).collect();
@@ -387,7 +388,7 @@ fn conditions_mean_what_they_mean_to_sqlite() {
         let mut statement =
             sqlite.prepare(&format!("select rowid from x where {filter} order by rowid")).unwrap();
         let expected: Vec<usize> = statement
-            .query_map([], |row| Ok(row.get::<_, i64>(0)? as usize))
+            .query_map([], |row| Ok(row.get::<_, u32>(0)? as usize))
             .unwrap()
             .map(Result::unwrap)
             .collect();

@@ -226,3 +226,155 @@ pub(super) fn rewritten(
 fn uncast(row: usize, text: &str, problem: NotRead) -> Uncast {
     Uncast { row, value: text_reader::shown(text), problem: problem.0 }
 }
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::{
+        Date32Array, Decimal128Array, Float64Array, Int64Array, TimestampMicrosecondArray, UInt64Array,
+    };
+
+    use super::*;
+
+    fn texts(values: &[&str]) -> ArrayRef {
+        Arc::new(values.iter().copied().map(Some).chain([None]).collect::<StringViewArray>())
+    }
+
+    /// What a column becomes, with its type, or why not.
+    fn read(array: &ArrayRef, to: Type, format: Option<&str>, zone: Option<&str>) -> String {
+        let format = format.map(|format| Format::compile(format).unwrap());
+        let zone = zone.map(|zone| Arc::new(Zone::named(zone).unwrap()));
+        let cast = Cast { to, numerals: Numerals::default(), format, zone };
+        match cast.read(array) {
+            Ok(read) => {
+                assert_eq!(read.data_type(), &cast.data_type(array.data_type()));
+                let shown = single::displayed(&read).unwrap();
+                let shown: Vec<&str> = shown.iter().map(|text| text.unwrap_or("NULL")).collect();
+                format!("{} {}", read.data_type(), shown.join(", "))
+            }
+            Err(uncast) => format!("{}: {} {}", uncast.row + 1, uncast.value, uncast.problem),
+        }
+    }
+
+    #[test]
+    fn a_column_is_read_as_the_type_given() {
+        let decimals =
+            Decimal128Array::from(vec![Some(700), Some(-1250)]).with_precision_and_scale(9, 2).unwrap();
+        let whole = decimals.slice(0, 1);
+        let midnight = TimestampMicrosecondArray::from(vec![0, 86_400_000_000]);
+        let one = |array: &dyn Array| array.slice(0, array.len());
+        let table: Vec<(ArrayRef, Type, &str)> = vec![
+            (texts(&["007", "x"]), Type::String, "Utf8View 007, x, NULL"),
+            (texts(&["007", " +1 ", "1e2", "-0"]), Type::Integer, "Utf8View 7, 1, 1e2, -0, NULL"),
+            (texts(&["1", "1.0"]), Type::Integer, "Utf8View 1, 1.0, NULL"),
+            (texts(&["1", "1.5"]), Type::Integer, "2: 1.5 is no whole number"),
+            (texts(&["1", ""]), Type::Decimal, "2:  is no decimal such as 1234.56"),
+            (texts(&["00.50", "-000"]), Type::Decimal, "Utf8View 0.50, -0, NULL"),
+            (
+                texts(&[&"9".repeat(39)]),
+                Type::Decimal,
+                "1: 999999999999999999999999999999999999999 has more than 38 digits",
+            ),
+            (texts(&["1,5"]), Type::Decimal, "1: 1,5 is no decimal such as 1234.56"),
+            (texts(&["--1"]), Type::Decimal, "1: --1 is no decimal such as 1234.56"),
+            (texts(&["Yes", "0", "TRUE"]), Type::Boolean, "Boolean true, false, true, NULL"),
+            (texts(&["2"]), Type::Boolean, "1: 2 is no truth value such as true, false, yes, no, 1 and 0"),
+            (texts(&["2026-1-2", "2026-01-02T00:00"]), Type::Date, "Utf8View 2026-01-02, 2026-01-02, NULL"),
+            (texts(&["2026-01-02T10:00"]), Type::Date, "1: 2026-01-02T10:00 is a date with a time of day"),
+            (
+                texts(&["2026-01-02Z"]),
+                Type::Date,
+                "1: 2026-01-02Z is not a date such as 2026-01-31; if it is written otherwise, declare `date_formats`",
+            ),
+            (
+                texts(&["2026-01-02", "9999-12-31 23:59:59.123456789"]),
+                Type::Timestamp,
+                "Utf8View 2026-01-02 00:00:00, 9999-12-31 23:59:59.123456789, NULL",
+            ),
+            (
+                texts(&["2026-01-02T10:00:00Z"]),
+                Type::Timestamp,
+                "1: 2026-01-02T10:00:00Z is an instant and not a timestamp",
+            ),
+            (texts(&["2026-01-02T10:00:00+02:00"]), Type::Instant, "Utf8View 2026-01-02 08:00:00Z, NULL"),
+            (
+                texts(&["2026-01-02 10:00"]),
+                Type::Instant,
+                "1: 2026-01-02 10:00 carries no zone; declare the `timezone` of the source",
+            ),
+            (
+                texts(&["0001-01-01T00:00:00+02:00"]),
+                Type::Instant,
+                "1: 0001-01-01T00:00:00+02:00 is outside the years 1 to 9999",
+            ),
+            (texts(&["9:05", "23:59:59.5"]), Type::Time, "Time64(ns) 09:05:00, 23:59:59.5, NULL"),
+            (
+                texts(&["24:00"]),
+                Type::Time,
+                "1: 24:00 is not a time such as 18:30:00; if it is written otherwise, declare `date_formats`",
+            ),
+            // What has a type already.
+            (Arc::new(Int64Array::from(vec![Some(7), None])), Type::Decimal, "Int64 7, NULL"),
+            (Arc::new(Int64Array::from(vec![7])), Type::String, "Utf8View 7"),
+            (Arc::new(Int64Array::from(vec![1, 0])), Type::Boolean, "Boolean true, false"),
+            (Arc::new(UInt64Array::from(vec![u64::MAX])), Type::Integer, "UInt64 18446744073709551615"),
+            (one(&whole), Type::Integer, "Decimal128(9, 2) 7"),
+            (one(&decimals), Type::Integer, "2: -12.5 is no whole number"),
+            (one(&decimals), Type::String, "Utf8View 7, -12.5"),
+            (Arc::new(Float64Array::from(vec![0.1, 2.0])), Type::Decimal, "Float64 0.1, 2"),
+            (Arc::new(Float64Array::from(vec![0.1, 2.0])), Type::Integer, "1: 0.1 is no whole number"),
+            (Arc::new(Float64Array::from(vec![1.0, f64::NAN])), Type::Decimal, "2: NaN is no decimal"),
+            (one(&midnight), Type::Date, "Utf8View 1970-01-01, 1970-01-02"),
+            (
+                Arc::new(TimestampMicrosecondArray::from(vec![1])),
+                Type::Date,
+                "1: 1970-01-01 00:00:00.000001 is a date with a time of day",
+            ),
+            (Arc::new(Date32Array::from(vec![1])), Type::Timestamp, "Date32 1970-01-02"),
+            (
+                Arc::new(Date32Array::from(vec![1])),
+                Type::Decimal,
+                "1: 1970-01-02 is no decimal such as 1234.56",
+            ),
+            (
+                Arc::new(TimestampMicrosecondArray::from(vec![1])),
+                Type::Instant,
+                "1: 1970-01-01 00:00:00.000001 carries no zone; declare the `timezone` of the source",
+            ),
+        ];
+        for (array, to, expected) in table {
+            assert_eq!(read(&array, to, None, None), expected, "{array:?} as {to}");
+        }
+    }
+
+    #[test]
+    fn formats_and_zones_count() {
+        let table: [(ArrayRef, Type, Option<&str>, Option<&str>, &str); 5] = [
+            (texts(&["31/01/2026"]), Type::Date, Some("%d/%m/%Y"), None, "Utf8View 2026-01-31, NULL"),
+            (
+                Arc::new(Int64Array::from(vec![20_260_131])),
+                Type::Date,
+                Some("%Y%m%d"),
+                None,
+                "Utf8View 2026-01-31",
+            ),
+            (
+                texts(&["2026-01-31"]),
+                Type::Date,
+                Some("%d/%m/%Y"),
+                None,
+                "1: 2026-01-31 does not fit the declared date format",
+            ),
+            (
+                texts(&["2026-01-31 10:00"]),
+                Type::Instant,
+                None,
+                Some("+02:00"),
+                "Utf8View 2026-01-31 08:00:00Z, NULL",
+            ),
+            (texts(&["10.15"]), Type::Time, Some("%H.%M"), None, "Time64(ns) 10:15:00, NULL"),
+        ];
+        for (array, to, format, zone, expected) in table {
+            assert_eq!(read(&array, to, format, zone), expected, "{array:?} as {to}");
+        }
+    }
+}

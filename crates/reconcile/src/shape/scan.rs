@@ -130,10 +130,10 @@ impl<'a> Scan<'a> for ShapedScan<'a> {
     fn next_part(&self) -> Result<Option<Part<'a>>, TableError> {
         let Some(trueup_extract::Part { number, batches }) = self.inner.next_part()? else { return Ok(None) };
         let filters = self.shape.condition.is_some() && self.only.is_none();
-        let batches = Batches {
+        let batches = ShapedBatches {
             shape: self.shape,
             table: self.table,
-            batches,
+            inner: batches,
             read: self.read.clone(),
             looked_at: self.looked_at.clone(),
             schema: Arc::clone(&self.schema),
@@ -147,10 +147,10 @@ impl<'a> Scan<'a> for ShapedScan<'a> {
 }
 
 /// The batches of a part.
-struct Batches<'a> {
+struct ShapedBatches<'a> {
     shape: &'a Shape,
     table: &'a trueup_extract::Table,
-    batches: trueup_extract::Batches<'a>,
+    inner: trueup_extract::Batches<'a>,
     read: Vec<usize>,
     looked_at: Vec<usize>,
     schema: SchemaRef,
@@ -163,11 +163,11 @@ struct Batches<'a> {
     only: Option<&'a BooleanBuffer>,
 }
 
-impl Iterator for Batches<'_> {
+impl Iterator for ShapedBatches<'_> {
     type Item = Result<RecordBatch, TableError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let shaped = match self.batches.next() {
+        let shaped = match self.inner.next() {
             Some(Ok(batch)) => self.shaped(&batch),
             Some(Err(error)) => Err(error.into()),
             None => {
@@ -185,7 +185,7 @@ impl Iterator for Batches<'_> {
     }
 }
 
-impl Batches<'_> {
+impl ShapedBatches<'_> {
     fn shaped(&mut self, batch: &RecordBatch) -> Result<RecordBatch, TableError> {
         let rows = batch.num_rows();
         let mut arrays = Vec::with_capacity(self.read.len());

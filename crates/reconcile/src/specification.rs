@@ -46,7 +46,9 @@ fn texts(job: &Job) -> Result<Vec<String>, RunError> {
             let field = format!("sources.{}.casts.{column}", other.name);
             return Err(invalid_job(&field, format!("it is {to} here and string in {}", source.name)));
         }
-        texts.push(column.clone());
+        if !texts.contains(column) {
+            texts.push(column.clone());
+        }
     }
     Ok(texts)
 }

@@ -26,9 +26,12 @@ impl Shape {
         &'a self,
         table: &'a trueup_extract::Table,
         columns: &[usize],
-        only: Option<&Selection>,
+        only: Option<&'a Selection>,
     ) -> Result<ShapedScan<'a>, TableError> {
-        let only = only.map(|only| self.chosen(only)).transpose()?;
+        let only = match only {
+            Some(only) if self.condition.is_some() => Some(self.chosen(only)?),
+            only => only,
+        };
         let mut read = columns.to_vec();
         let mut looked_at = Vec::new();
         let condition = self.condition.as_ref().filter(|_| only.is_none());
@@ -80,9 +83,7 @@ impl Shape {
     fn chosen(&self, only: &Selection) -> Result<&Selection, TableError> {
         let mut rows = Selection::with_capacity(only.len());
         for (part, chosen) in only {
-            let all = || BooleanBuffer::new_set(chosen.len());
-            let kept = if self.condition.is_some() { self.kept(*part) } else { Some(all()) };
-            let kept = kept.ok_or("rows were chosen before they were read")?;
+            let kept = self.kept(*part).ok_or("rows were chosen before they were read")?;
             let mut of_table = BooleanBufferBuilder::new(kept.len());
             of_table.append_n(kept.len(), false);
             for (nth, row) in kept.set_indices().enumerate() {
@@ -100,14 +101,10 @@ impl Shape {
         let mut slot = &self.chosen;
         loop {
             match slot.set(link) {
-                Ok(()) => {}
-                Err(back) => {
-                    link = back;
-                    slot = &slot.wait().next;
-                    continue;
-                }
+                Ok(()) => return &slot.wait().rows,
+                Err(back) => link = back,
             }
-            return &slot.wait().rows;
+            slot = &slot.wait().next;
         }
     }
 }

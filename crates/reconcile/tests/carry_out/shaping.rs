@@ -48,6 +48,7 @@ fn a_bank_in_its_own_words() {
             "id,day,amount,k\n1,2026-01-31,1234.5,x\n2,2026-02-01,-7,x\n2,2026-02-01,-7,y\n",
         ),
         ("filter: amount > 5", "id,day,amount\n1,2026-01-31,1234.5\n2,2026-02-01,n/a\n"),
+        ("filter: 1 = 0", LEDGER),
         // Types.
         ("casts: {id: integer}", "id,day,amount\n0001,2026-01-31,1234.5\n0002,2026-02-01,-7\n"),
         ("casts: {id: integer}", "id,day,amount\n1.0,2026-01-31,1234.5\n2.5,2026-02-01,-7\n"),
@@ -112,6 +113,8 @@ fn a_bank_in_its_own_words() {
       MATCHED
     filter: amount > 5
       SOURCE_INVALID: bank: …/b.csv, line 3: filter: column `amount`: `n/a` is no number such as 1234.56
+    filter: 1 = 0
+      UNMATCHED [Some("1")], [Some("2")]
     casts: {id: integer}
       MATCHED
     casts: {id: integer}
@@ -149,6 +152,20 @@ fn a_bank_in_its_own_words() {
     thousands_separator: ','
       UNMATCHED [Some("1")], [Some("2")], amount: number in ledger, text in bank: compared as text
     "#);
+}
+
+#[test]
+fn sources_agree_on_what_is_text() {
+    let scene = Scene::new(&[("a.csv", LEDGER), ("b.csv", LEDGER)]);
+    let job = "{name: j, key: [id], sources: {ledger: {file: a.csv, casts: {id: string}}, bank: {file: b.csv, casts: {id: CAST}}}}";
+    let table = [
+        ("string", "MATCHED"),
+        ("integer", "INVALID_JOB: sources.bank.casts.id: it is integer here and string in ledger"),
+    ];
+    for (cast, expected) in table {
+        let (_, carried) = scene.carry_out(&job.replace("CAST", cast), &[]);
+        assert_eq!(outcome(&scene, carried), expected);
+    }
 }
 
 /// Enough for several parts.

@@ -131,12 +131,12 @@ impl Condition {
         let mut undecided = None;
         let kept = BooleanBuffer::collect_bool(rows, |row| {
             undecided.is_none()
-                && batch.cell(&self.root, row).map_or_else(
+                && batch.truth(&self.root, row).map_or_else(
                     |problem| {
                         undecided = Some(Undecided { row, problem });
                         false
                     },
-                    |cell| cell.truth() == Some(true),
+                    |truth| truth == Some(true),
                 )
         });
         undecided.map_or(Ok(kept), Err)

@@ -1,6 +1,7 @@
 //! What the terms of a condition come to in a row.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BooleanArray, StringViewArray};
@@ -44,15 +45,51 @@ impl Batch {
         &self.leaves[leaf]
     }
 
+    /// What a condition comes to in a row: true, false or not known.
+    pub(super) fn truth(&self, node: &Node, row: usize) -> Result<Option<bool>, String> {
+        Ok(match node {
+            Node::Leaf(leaf) => {
+                let leaf = &self.leaves[*leaf];
+                leaf.is_valid(row).then(|| leaf.value(row))
+            }
+            Node::Compared(a, relation, b) => self.order(a, b, row)?.map(|order| holds(*relation, order)),
+            Node::Not(node) => self.truth(node, row)?.map(|truth| !truth),
+            Node::And(a, b) => self.both(a, b, row, false)?,
+            Node::Or(a, b) => self.both(a, b, row, true)?,
+            Node::In { node, values, others, has_null } => match self.cell(node, row)? {
+                Cell::Null => None,
+                cell if values.contains(&cell) => Some(true),
+                cell => self.among(&cell, others, *has_null, row)?,
+            },
+            Node::Like { text, pattern, escape, ready } => {
+                match (self.cell(text, row)?, self.cell(pattern, row)?) {
+                    (Cell::Text(text), Cell::Text(pattern)) => Some(match ready {
+                        Some(ready) => ready.matches(&text),
+                        None => Pattern::new(&pattern, *escape).matches(&text),
+                    }),
+                    _ => None,
+                }
+            }
+            Node::IsNull(node) => Some(match **node {
+                Node::Column(column) => self.columns[column].is_null(row),
+                ref node => self.cell(node, row)? == Cell::Null,
+            }),
+            Node::Is(node, truth) => Some(self.truth(node, row)? == Some(*truth)),
+            Node::Constant(_)
+            | Node::Column(_)
+            | Node::Read { .. }
+            | Node::Zoned(..)
+            | Node::Negative(_)
+            | Node::Calculated(..)
+            | Node::Call(..) => self.cell(node, row)?.truth(),
+        })
+    }
+
     /// What a term comes to in a row, or why it comes to nothing.
     pub(super) fn cell<'a>(&'a self, node: &'a Node, row: usize) -> Result<Cell<'a>, String> {
         Ok(match node {
             Node::Constant(cell) => borrowed(cell),
             Node::Column(column) => self.columns[*column].cell(row)?,
-            Node::Leaf(leaf) => {
-                let leaf = &self.leaves[*leaf];
-                leaf.is_valid(row).then(|| leaf.value(row)).into()
-            }
             Node::Read { text, reader, column } => match self.cell(text, row)? {
                 Cell::Text(text) => {
                     reader.read(&text).map_err(|problem| told(column.as_deref(), &text, &problem))?
@@ -71,47 +108,49 @@ impl Batch {
                 (Cell::Number(a), Cell::Number(b)) => calculated(a, *operator, b)?,
                 _ => Cell::Null,
             },
-            Node::Compared(a, relation, b) => self.compared(a, *relation, b, row)?,
-            Node::Not(node) => self.cell(node, row)?.truth().map(|truth| !truth).into(),
-            Node::And(a, b) => self.both(a, b, row, false)?,
-            Node::Or(a, b) => self.both(a, b, row, true)?,
-            Node::In { node, values, others, has_null } => match self.cell(node, row)? {
-                Cell::Null => Cell::Null,
-                cell if values.contains(&cell) => Cell::Truth(true),
-                cell => self.among(&cell, others, *has_null, row)?,
-            },
-            Node::Like { text, pattern, escape, ready } => {
-                match (self.cell(text, row)?, self.cell(pattern, row)?) {
-                    (Cell::Text(text), Cell::Text(pattern)) => Cell::Truth(match ready {
-                        Some(ready) => ready.matches(&text),
-                        None => Pattern::new(&pattern, *escape).matches(&text),
-                    }),
-                    _ => Cell::Null,
-                }
-            }
-            Node::IsNull(node) => Cell::Truth(match **node {
-                Node::Column(column) => self.columns[column].is_null(row),
-                ref node => self.cell(node, row)? == Cell::Null,
-            }),
-            Node::Is(node, truth) => Cell::Truth(self.cell(node, row)?.truth() == Some(*truth)),
             Node::Call(function, nodes) => self.called(*function, nodes, row)?,
+            Node::Leaf(_)
+            | Node::Compared(..)
+            | Node::Not(_)
+            | Node::And(..)
+            | Node::Or(..)
+            | Node::In { .. }
+            | Node::Like { .. }
+            | Node::IsNull(_)
+            | Node::Is(..) => self.truth(node, row)?.into(),
         })
     }
 
-    fn compared(&self, a: &Node, relation: Relation, b: &Node, row: usize) -> Result<Cell<'_>, String> {
-        let order = self.cell(a, row)?.order(&self.cell(b, row)?);
-        Ok(order.map(|order| holds(relation, order)).into())
+    /// How two values stand to each other; not known if one is NULL.
+    fn order(&self, a: &Node, b: &Node, row: usize) -> Result<Option<Ordering>, String> {
+        // By far the most common: an amount that is text, and a number.
+        if let (
+            Node::Read { text, reader: Reader::Number(numerals), column },
+            Node::Constant(Cell::Number(b)),
+        ) = (a, b)
+            && let Node::Column(at) = **text
+            && let Values::Texts(texts) = &self.columns[at]
+        {
+            if texts.is_null(row) {
+                return Ok(None);
+            }
+            let text = texts.value(row);
+            let number = text_reader::number(text, *numerals);
+            let number = number.map_err(|problem| told(column.as_deref(), text, &problem))?;
+            return Ok(Some(number.cmp(b)));
+        }
+        Ok(self.cell(a, row)?.order(&self.cell(b, row)?))
     }
 
     /// Two conditions, of which one that is so is enough; the second is looked at only if the first is not.
-    fn both(&self, a: &Node, b: &Node, row: usize, enough: bool) -> Result<Cell<'_>, String> {
-        let first = self.cell(a, row)?.truth();
+    fn both(&self, a: &Node, b: &Node, row: usize, enough: bool) -> Result<Option<bool>, String> {
+        let first = self.truth(a, row)?;
         if first == Some(enough) {
-            return Ok(Cell::Truth(enough));
+            return Ok(first);
         }
-        let second = self.cell(b, row)?.truth();
-        let known = first.is_some() && second.is_some();
-        Ok(if second == Some(enough) || known { second } else { None }.into())
+        let second = self.truth(b, row)?;
+        let is_known = first.is_some() || second == Some(enough);
+        Ok(second.filter(|_| is_known))
     }
 
     fn among(
@@ -120,16 +159,16 @@ impl Batch {
         others: &[Node],
         has_null: bool,
         row: usize,
-    ) -> Result<Cell<'_>, String> {
+    ) -> Result<Option<bool>, String> {
         let mut is_known = !has_null;
         for other in others {
             match self.cell(other, row)? {
                 Cell::Null => is_known = false,
-                other if other == *cell => return Ok(Cell::Truth(true)),
+                other if other == *cell => return Ok(Some(true)),
                 _ => {}
             }
         }
-        Ok(is_known.then_some(false).into())
+        Ok(is_known.then_some(false))
     }
 
     fn called<'a>(&'a self, function: Function, nodes: &'a [Node], row: usize) -> Result<Cell<'a>, String> {

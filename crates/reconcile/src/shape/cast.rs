@@ -348,10 +348,10 @@ mod tests {
 
     #[test]
     fn formats_and_zones_count() {
-        let table: [(ArrayRef, Type, Option<&str>, Option<&str>, &str); 5] = [
+        let table = [
             (texts(&["31/01/2026"]), Type::Date, Some("%d/%m/%Y"), None, "Utf8View 2026-01-31, NULL"),
             (
-                Arc::new(Int64Array::from(vec![20_260_131])),
+                Arc::new(Int64Array::from(vec![20_260_131])) as ArrayRef,
                 Type::Date,
                 Some("%Y%m%d"),
                 None,

@@ -61,6 +61,8 @@ pub(crate) struct Plan {
     pub(crate) findings: Vec<Finding>,
     pub(crate) reports: Vec<ColumnReport>,
     pub(crate) reference: Option<usize>,
+    /// Rows of every source that are known to be the same, and not read.
+    pub(crate) left_out: u64,
 }
 
 impl Plan {
@@ -109,6 +111,7 @@ impl Plan {
             findings,
             reports,
             reference: spec.reference,
+            left_out: spec.left_out,
         })
     }
 }

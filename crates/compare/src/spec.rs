@@ -45,6 +45,9 @@ pub struct Spec {
     pub reference: Option<usize>,
     /// Compare every key and text by value instead of by fingerprint.
     pub verify: bool,
+    /// How many rows every source has beside those of its table, known to be the same in all: each counts as a matched group of one key.
+    /// Totals and concentrations are left out then, since they would need the values.
+    pub left_out: u64,
     /// How many breaks to keep in the [`crate::Comparison`]; a break sink gets all of them.
     pub limit: usize,
 }

@@ -32,6 +32,7 @@ pub(crate) fn spec(job: &Job, stage: &Stage, breaks_kept: usize) -> Result<Spec,
         duplicates: job.duplicates.map(duplicates),
         reference: job.reference.as_deref().map(|name| source(job, "reference", name)).transpose()?,
         verify: false,
+        left_out: 0,
         limit: breaks_kept,
     })
 }

@@ -21,29 +21,34 @@ pub(crate) fn summary(
     tally: &Tally,
     breaks: Vec<Break>,
 ) -> Comparison {
-    let matched_groups = tally.matched + tally.outside_groups;
-    let measures = (plan.measures.iter().enumerate())
+    let left_out = plan.left_out;
+    let matched_groups = tally.matched + tally.outside_groups + left_out;
+    let mut measures = (plan.measures.iter().enumerate())
         .map(|(index, measure)| measure_report(plan, ingested, tally, index, measure, matched_groups))
         .collect::<Vec<_>>();
+    let mut concentration = census.concentration(plan, ingested.rows.iter().sum(), tally.broken_rows);
+    if left_out > 0 {
+        measures.iter_mut().for_each(|measure| measure.totals = None);
+        concentration.clear();
+    }
     let fine = tally.unmatched_groups == 0
         && plan.findings.is_empty()
         && measures.iter().all(|measure| measure.passed);
-    let all_rows = ingested.rows.iter().sum();
     Comparison {
         sources: sources.iter().map(|source| source.name.clone()).collect(),
         key: plan.key.iter().map(|part| plan.columns[*part].name.clone()).collect(),
         verdict: if fine { Verdict::Matched } else { Verdict::Unmatched },
-        source_row_counts: ingested.rows.clone(),
+        source_row_counts: ingested.rows.iter().map(|rows| rows + left_out).collect(),
         matched_groups,
         unmatched_by_source: tally.unmatched_by_source.clone(),
         rows_compared: matched_groups + tally.unmatched_groups,
-        rows_matched: tally.matched,
+        rows_matched: tally.matched + left_out,
         rows_unmatched: tally.outside_groups + tally.unmatched_groups,
         measures,
         key_report: (0..sources.len())
             .map(|source| KeyReport {
-                rows: ingested.rows[source],
-                distinct_keys: tally.distinct_keys[source],
+                rows: ingested.rows[source] + left_out,
+                distinct_keys: tally.distinct_keys[source] + left_out,
                 duplicated_keys: tally.duplicated_keys[source],
                 null_keys: ingested.null_keys[source],
                 type_drift: type_drift(plan, source),
@@ -51,7 +56,7 @@ pub(crate) fn summary(
             .collect(),
         columns: plan.reports.clone(),
         findings: plan.findings.clone(),
-        concentration: census.concentration(plan, all_rows, tally.broken_rows),
+        concentration,
         breaks,
     }
 }

@@ -3,6 +3,7 @@
 //! A [`Table`] is read in parts, by many threads at once and as often as needed; every scan yields the same parts with the
 //! same rows in the same order. Text formats deliver `Utf8View` columns only, so a numeral stays exactly as it was written.
 
+mod checksum;
 mod column;
 mod csv;
 mod database;
@@ -23,6 +24,7 @@ mod text;
 
 use std::path::PathBuf;
 
+pub use checksum::{Checksum, Pair, Pruned, Side, SideError};
 pub use database::{Database, Engine, Query, Value};
 pub use error::{Error, Problem, Refused, catches_panics};
 pub use format::{Format, UnknownFormat};

@@ -2,19 +2,24 @@
 
 mod cell;
 mod copy;
+mod hashed;
 mod numeric;
 
+use std::collections::HashMap;
 use std::pin::pin;
 
 use futures_util::TryStreamExt;
+use tokio::runtime::Runtime;
 use tokio::time::timeout;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
-use tokio_postgres::{Client, Statement};
+use tokio_postgres::{Client, SimpleQueryMessage, Statement};
 use trueup_connect::Server;
 
 use self::cell::Cell;
 use self::copy::{CopyFile, Spool};
+pub(crate) use self::hashed::Hashed;
+use self::numeric::Extent;
 use crate::database::{Database, Query, check_columns, quoted};
 use crate::error::{Error, Refused};
 use crate::reach::{self, FAREWELL, PATIENCE};
@@ -27,36 +32,119 @@ const BEGIN: &str = "begin isolation level repeatable read, read only;
 
 /// Reads all that a query delivers.
 pub(crate) fn read(database: &Database<'_>, query: &Query) -> Result<Table, Error> {
-    let mut server = Server::at(database.url, PATIENCE)
-        .map_err(|error| database.refused(Refused::Url, error.to_string()))?;
-    server.only_reads();
-    reach::run(database, read_from(&server, database, query))
+    Session::open(database)?.copy(query, &Extents::new())
 }
 
-async fn read_from(server: &Server, database: &Database<'_>, query: &Query) -> Result<Table, Error> {
-    let connecting =
-        reach::connected(database, async || server.connect().await, |error| refused(database, error));
-    let (client, connection) = connecting.await?;
-    // It ends with the client.
-    let driver = tokio::spawn(connection);
-    let read = reach::unless_stopped(database, copy(&client, database, query)).await;
-    if read.is_err() {
-        // The server may be sorting for minutes before it would notice that nobody listens; whether it hears this or not, it has been left.
-        drop(timeout(FAREWELL, server.cancel(&client)).await);
-        driver.abort();
+/// How many digits the values of some columns need, by name.
+pub(crate) type Extents = HashMap<String, Extent>;
+
+/// A connection in a transaction that can write nothing and sees one moment of the database.
+pub(crate) struct Session<'a> {
+    database: &'a Database<'a>,
+    server: Server,
+    client: Client,
+    /// It drives the connection while something is waited for, and ends it.
+    runtime: Runtime,
+}
+
+impl<'a> Session<'a> {
+    pub(crate) fn open(database: &'a Database<'a>) -> Result<Self, Error> {
+        let mut server = Server::at(database.url, PATIENCE)
+            .map_err(|error| database.refused(Refused::Url, error.to_string()))?;
+        server.only_reads();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| database.refused(Refused::Connection, error.to_string()))?;
+        let connecting =
+            reach::connected(database, async || server.connect().await, |error| refused(database, error));
+        let (client, connection) = match runtime.block_on(connecting) {
+            Ok(connected) => connected,
+            Err(error) => {
+                // A name may still be looked up that nobody waits for.
+                runtime.shutdown_background();
+                return Err(error);
+            }
+        };
+        runtime.spawn(connection);
+        let session = Self { database, server, client, runtime };
+        session.wait(async {
+            session.client.batch_execute(BEGIN).await.map_err(|error| refused(database, &error))
+        })?;
+        Ok(session)
     }
-    read?
+
+    /// Keeps all that a query delivers; columns of numbers hold at least those extents.
+    pub(crate) fn copy(&self, query: &Query, extents: &Extents) -> Result<Table, Error> {
+        self.wait(copy(&self.client, self.database, query, extents))
+    }
+
+    /// The columns of a query.
+    pub(crate) fn columns(&self, query: &Query) -> Result<Vec<Column>, Error> {
+        self.wait(async { ask(&self.client, self.database, query).await.map(|(_, columns)| columns) })
+    }
+
+    /// What a statement delivers, as text; some settings of the transaction are made first.
+    pub(crate) fn rows(
+        &self,
+        statement: &str,
+        settings: &[(&str, &str)],
+    ) -> Result<Vec<Vec<Option<String>>>, Error> {
+        let refused = |error| refused(self.database, &error);
+        self.wait(async {
+            for (name, value) in settings {
+                set(&self.client, name, value).await.map_err(refused)?;
+            }
+            let told = self.client.simple_query(statement).await.map_err(refused)?;
+            let rows = told.iter().filter_map(|message| match message {
+                SimpleQueryMessage::Row(row) => Some(row),
+                _ => None,
+            });
+            Ok(rows.map(|row| (0..row.len()).map(|at| row.get(at).map(str::to_owned)).collect()).collect())
+        })
+    }
+
+    fn wait<T>(&self, doing: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+        self.runtime.block_on(async {
+            let done = reach::unless_stopped(self.database, doing).await;
+            if done.is_err() {
+                // The server may be sorting for minutes before it would notice that nobody listens; whether it hears this or not, it has been left.
+                drop(timeout(FAREWELL, self.server.cancel(&self.client)).await);
+            }
+            done?
+        })
+    }
 }
 
-async fn copy(client: &Client, database: &Database<'_>, query: &Query) -> Result<Table, Error> {
-    let refused = |error| refused(database, &error);
-    client.batch_execute(BEGIN).await.map_err(refused)?;
-    // The query as it was written: what is wrong with it is told in its own terms.
-    let asked = client.prepare(&query.sql(|number| format!("${number}"))).await.map_err(refused)?;
+/// The query as it was written, so that what is wrong with it is told in its own terms, and its columns.
+async fn ask(
+    client: &Client,
+    database: &Database<'_>,
+    query: &Query,
+) -> Result<(Statement, Vec<Column>), Error> {
+    let asked = client.prepare(&query.sql(|number| format!("${number}"))).await;
+    let asked = asked.map_err(|error| refused(database, &error))?;
     let columns = columns(&asked).map_err(|problem| database.refused(Refused::Query, problem))?;
+    Ok((asked, columns))
+}
+
+async fn set(client: &Client, name: &str, value: &str) -> Result<(), tokio_postgres::Error> {
+    client.execute("select set_config($1, $2, true)", &[&name, &value]).await.map(drop)
+}
+
+async fn copy(
+    client: &Client,
+    database: &Database<'_>,
+    query: &Query,
+    extents: &Extents,
+) -> Result<Table, Error> {
+    let refused = |error| refused(database, &error);
+    let (asked, mut columns) = ask(client, database, query).await?;
+    for column in &mut columns {
+        if let (Cell::Numeric(extent), Some(known)) = (&mut column.cell, extents.get(&column.name)) {
+            *extent = *known;
+        }
+    }
     for (number, value) in (1..).zip(&query.values) {
-        let set = "select set_config($1, $2, true)";
-        client.execute(set, &[&setting(number), &value.to_string()]).await.map_err(refused)?;
+        set(client, &setting(number), &value.to_string()).await.map_err(refused)?;
     }
     let statement = copy_statement(&asked, &columns, query, database.has_rows);
     let mut rows = pin!(client.copy_out(&statement).await.map_err(refused)?);
@@ -69,10 +157,21 @@ async fn copy(client: &Client, database: &Database<'_>, query: &Query) -> Result
 }
 
 /// A column by its name, as it is decoded; what only the server understands comes as the text it makes of it.
-struct Column {
-    name: String,
+pub(crate) struct Column {
+    pub(crate) name: String,
     cell: Cell,
     is_cast: bool,
+    kind: Type,
+    /// What was declared beside the type: precision and scale of `numeric`.
+    modifier: i32,
+}
+
+impl Column {
+    /// The value as it is copied.
+    fn value(&self) -> String {
+        let name = quoted(&self.name);
+        if self.is_cast { format!("{name}::text") } else { name }
+    }
 }
 
 fn columns(asked: &Statement) -> Result<Vec<Column>, String> {
@@ -80,7 +179,13 @@ fn columns(asked: &Statement) -> Result<Vec<Column>, String> {
     check_columns(&names)?;
     let column = |column: &tokio_postgres::Column| {
         let cell = Cell::of(column.type_());
-        Column { name: column.name().to_owned(), cell: cell.unwrap_or(Cell::Text), is_cast: cell.is_none() }
+        Column {
+            name: column.name().to_owned(),
+            cell: cell.unwrap_or(Cell::Text),
+            is_cast: cell.is_none(),
+            kind: column.type_().clone(),
+            modifier: column.type_modifier(),
+        }
     };
     Ok(asked.columns().iter().map(column).collect())
 }
@@ -93,9 +198,9 @@ fn copy_statement(asked: &Statement, columns: &[Column], query: &Query, has_rows
         let kind = format!("{}.{}", quoted(kind.schema()), quoted(kind.name()));
         format!("cast(current_setting('{}') as {kind})", setting(number))
     };
-    let selected = columns.iter().map(|Column { name, is_cast, .. }| {
-        let name = quoted(name);
-        if *is_cast { format!("{name}::text as {name}") } else { name }
+    let selected = columns.iter().map(|column| {
+        let (value, name) = (column.value(), quoted(&column.name));
+        if column.is_cast { format!("{value} as {name}") } else { value }
     });
     let selected = selected.collect::<Vec<_>>().join(", ");
     let limit = if has_rows { "" } else { " limit 0" };

@@ -70,7 +70,7 @@ pub fn carry_out(
     progress: &Progress,
     tell: &mut dyn FnMut(Payload),
 ) -> Result<Carried, Stopped> {
-    let plan = Plan::new(work)?;
+    let mut plan = Plan::new(work)?;
     for stage in &plan.stages {
         BreaksFile::check(&stage.breaks).map_err(|error| {
             let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
@@ -78,7 +78,7 @@ pub fn carry_out(
         })?;
     }
     let mut telling = Telling::new(progress, tell, plan.sources.len(), work.tick);
-    let inputs = telling.open(&plan, &work.limits.temp_dir)?;
+    let inputs = telling.open(&mut plan, &work.limits.temp_dir)?;
     telling.say(ComparisonStarted { input_source_count: number(inputs.len()) });
     let compared = stages::compare(&mut telling, &inputs, &plan, work.limits);
     let stages = compared.inspect_err(|stopped| {

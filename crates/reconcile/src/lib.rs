@@ -11,6 +11,7 @@ mod hint;
 mod input;
 mod look;
 mod plan;
+mod pruning;
 mod reading;
 mod shape;
 mod specification;

@@ -9,6 +9,7 @@ use trueup_job::{Method, Strategy};
 use crate::breaks;
 use crate::carry_out::Work;
 use crate::failure::invalid_job;
+use crate::pruning;
 use crate::reading::Reading;
 use crate::specification;
 
@@ -17,6 +18,8 @@ pub(crate) struct Plan {
     pub(crate) sources: Vec<Reading>,
     pub(crate) stages: Vec<Comparing>,
     pub(crate) strategy: Strategy,
+    /// Whether rows are left out whose checksums agree.
+    pub(crate) prunes: bool,
 }
 
 /// What a stage compares, and where its breaks go.
@@ -30,12 +33,6 @@ impl Plan {
     /// Plans all of it; what cannot be carried out is refused here, with the field that says it.
     pub(crate) fn new(work: &Work<'_>) -> Result<Self, RunError> {
         let job = work.job;
-        if job.compare != Method::Full {
-            return Err(invalid_job(
-                "compare",
-                format!("{} is not carried out yet; full is", job.compare.name()),
-            ));
-        }
         let sources = job.sources.iter().map(|source| Reading::of(work, source)).collect::<Result<_, _>>()?;
         let stage = |stage: &trueup_job::Stage| {
             let breaks =
@@ -44,6 +41,11 @@ impl Plan {
             Ok(Comparing { name: stage.name.clone(), spec, breaks })
         };
         let stages = job.stages.iter().map(stage).collect::<Result<_, _>>()?;
-        Ok(Self { sources, stages, strategy: job.strategy })
+        let mut plan = Self { sources, stages, strategy: job.strategy, prunes: false };
+        // A filter or a cast may look at what the database does not.
+        let is_plain = |source: &trueup_job::Source| source.filter.is_none() && source.casts.is_empty();
+        let is_asked = job.compare == Method::Checksum && job.sources.iter().all(is_plain);
+        plan.prunes = is_asked && pruning::is_for(&plan);
+        Ok(plan)
     }
 }

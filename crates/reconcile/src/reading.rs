@@ -54,6 +54,19 @@ pub(crate) enum Origin {
     },
 }
 
+impl Origin {
+    /// The database, to be read whole, and what is asked of it; of files there is none.
+    pub(crate) fn database<'a>(
+        &'a self,
+        temp_dir: &'a Path,
+        is_stopped: &'a (dyn Fn() -> bool + Sync),
+    ) -> Option<(Database<'a>, &'a Query)> {
+        let Self::Database { engine, url, place, query } = self else { return None };
+        let url = url.expose();
+        Some((Database { engine: *engine, url, place, temp_dir, has_rows: true, is_stopped }, query))
+    }
+}
+
 impl Reading {
     pub(crate) fn of(work: &Work<'_>, source: &Source) -> Result<Self, RunError> {
         let field = |name: &str| format!("sources.{}.{name}", source.name);

@@ -14,6 +14,8 @@ use trueup_events::payload::{
 use crate::carry_out::Stopped;
 use crate::input::Input;
 use crate::plan::Plan;
+use crate::pruning::{self, Unpruned};
+use crate::reading::Unopened;
 use crate::{failure, summary};
 
 /// What has been told so far.
@@ -55,30 +57,41 @@ impl<'a> Telling<'a> {
     }
 
     /// Opens the sources.
-    pub(crate) fn open(&mut self, plan: &Plan, temp_dir: &Path) -> Result<Vec<Input>, Stopped> {
+    pub(crate) fn open(&mut self, plan: &mut Plan, temp_dir: &Path) -> Result<Vec<Input>, Stopped> {
         let progress = self.progress;
+        if plan.prunes {
+            (0..plan.sources.len()).for_each(|index| self.say_opening(plan, index));
+            let pruned = pruning::read(plan, temp_dir, &|| progress.is_cancelled());
+            let pruned = pruned.map_err(|Unpruned { source, error }| self.unopened(source, &error.into()))?;
+            if let Some(inputs) = pruned {
+                return Ok(inputs);
+            }
+        }
         let mut inputs = Vec::with_capacity(plan.sources.len());
         for (index, source) in plan.sources.iter().enumerate() {
             if self.is_cancelled() {
                 return Err(Stopped::Cancelled);
             }
-            self.say(ExtractionStarted {
-                extraction_index: number(index),
-                connection_type: source.kind.name().to_owned(),
-                source_name: Some(source.name.clone()),
-            });
+            self.say_opening(plan, index);
             let opened = source.open(temp_dir, true, &|| progress.is_cancelled());
-            let input = opened.map_err(|error| {
-                let Some(error) = failure::of_source(&error) else { return Stopped::Cancelled };
-                self.say(ExtractionErrored {
-                    extraction_index: number(index),
-                    error: failure::of_phase(&error),
-                });
-                Stopped::Failed(error)
-            })?;
-            inputs.push(input);
+            inputs.push(opened.map_err(|error| self.unopened(index, &error))?);
         }
         Ok(inputs)
+    }
+
+    fn say_opening(&mut self, plan: &Plan, index: usize) {
+        let source = &plan.sources[index];
+        self.say(ExtractionStarted {
+            extraction_index: number(index),
+            connection_type: source.kind.name().to_owned(),
+            source_name: Some(source.name.clone()),
+        });
+    }
+
+    fn unopened(&mut self, index: usize, error: &Unopened) -> Stopped {
+        let Some(error) = failure::of_source(error) else { return Stopped::Cancelled };
+        self.say(ExtractionErrored { extraction_index: number(index), error: failure::of_phase(&error) });
+        Stopped::Failed(error)
     }
 
     pub(crate) fn started(&mut self, stage: &str) -> Told {

@@ -12,7 +12,7 @@ pub(super) const DIGITS_MAX: i32 = 38;
 
 /// How many digits the values of a column need.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Extent {
+pub(crate) struct Extent {
     whole: i32,
     scale: i32,
     has_words: bool,
@@ -23,6 +23,19 @@ impl Extent {
     pub(super) fn scale(self) -> Option<i8> {
         let fits = !self.has_words && self.whole + self.scale <= DIGITS_MAX;
         i8::try_from(self.scale).ok().filter(|_| fits)
+    }
+
+    /// Takes in a value as it is written.
+    pub(super) fn widen_shown(&mut self, numeral: &str) {
+        let digits = numeral.trim_start_matches('-');
+        let whole = digits.split('.').next().unwrap_or_default().trim_start_matches('0');
+        self.has_words |= digits.starts_with(|first: char| first.is_ascii_alphabetic());
+        self.whole = self.whole.max(i32::try_from(whole.len()).unwrap_or(i32::MAX));
+    }
+
+    /// Takes in a scale.
+    pub(super) fn widen_scale(&mut self, scale: i32) {
+        self.scale = self.scale.max(scale);
     }
 
     pub(super) fn widen(&mut self, bytes: &[u8]) -> Result<(), Malformed> {

@@ -17,7 +17,7 @@ create table {name} (
 insert into {name}
 select i, date '2024-01-01' + (i % 700)::int, 'GB' || lpad((i * 7919 % 100003)::text, 8, '0'), ((i * 104729) % 100000007 - 50000000)::numeric / 100,
     timestamptz '2024-01-01 08:00Z' + i * interval '1.000037 s', case when i % 5 > 0 then 'invoice ' || i end
-from generate_series(1, {rows}) as i;
+from generate_series(1, {rows}::bigint) as i;
 alter table {name} add primary key (id);
 vacuum analyze {name};
 """

@@ -9,6 +9,7 @@ from pathlib import Path
 PACKAGES = {
     "bench-venv": ["duckdb", "numpy", "polars", "pyarrow"],
     "bench-venv-datacompy": ["datacompy", "polars", "pyarrow"],
+    "bench-venv-reladiff": ["reladiff[postgresql]"],
     "bench-venv-queues": ["procrastinate", "psycopg[binary,pool]"],
 }
 

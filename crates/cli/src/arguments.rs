@@ -194,7 +194,7 @@ pub(crate) struct Diff {
     #[arg(short, long, help_heading = "Results")]
     pub(crate) quiet: bool,
 
-    /// What the files are: csv, tsv, jsonl, parquet or arrow; otherwise detected
+    /// What the files are: csv, tsv, jsonl, parquet, arrow or excel; otherwise detected
     #[arg(long, value_name = "[SRC:]FORMAT", help_heading = "How files are read")]
     pub(crate) input_format: Vec<String>,
 
@@ -205,6 +205,10 @@ pub(crate) struct Diff {
     /// What is around fields: one character; otherwise detected
     #[arg(long, value_name = "[SRC:]CHAR", help_heading = "How files are read")]
     pub(crate) quote: Vec<String>,
+
+    /// The sheet of Excel files; otherwise the first
+    #[arg(long, value_name = "[SRC:]NAME", help_heading = "How files are read")]
+    pub(crate) sheet: Vec<String>,
 
     /// The encoding of text files, such as latin1; otherwise by byte order mark, or UTF-8
     #[arg(long, value_name = "[SRC:]LABEL", help_heading = "How files are read")]

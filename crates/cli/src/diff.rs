@@ -5,10 +5,12 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use trueup_compare::{BreaksFile, Limits, Progress, Source, Verdict};
+use trueup_extract::Scheme;
 use trueup_reconcile::{Input, OpenError};
 
 use crate::arguments::Diff;
 use crate::failure::Failure;
+use crate::fetching::fetch;
 use crate::interrupt::Interrupts;
 use crate::output::ReportFile;
 use crate::progress::Bars;
@@ -30,8 +32,9 @@ pub(crate) fn run(options: &Diff) -> Result<ExitCode, Failure> {
     breaks.map(BreaksFile::check).transpose()?;
     let progress = Arc::new(Progress::new(names.count()));
     let interrupts = Interrupts::catch(&progress)?;
+    let width = terminal::width_of_stderr().filter(|_| !options.quiet);
 
-    let mut inputs = open(options, &names, &paths, &limits)?;
+    let mut inputs = open(options, &names, &paths, &limits, width)?;
     let columns: Vec<Vec<String>> = inputs.iter().map(Input::own_columns).collect();
     let declared = specification::declared(options, &names, &columns)?;
     inputs.iter_mut().zip(declared).for_each(|(input, declared)| input.declared = declared);
@@ -39,9 +42,7 @@ pub(crate) fn run(options: &Diff) -> Result<ExitCode, Failure> {
     let spec = specification::spec(options, &names, &columns)?;
 
     interrupts.cancel_from_now();
-    let bars = terminal::width_of_stderr()
-        .filter(|_| !options.quiet)
-        .map(|width| Bars::draw(&progress, names.all(), width));
+    let bars = width.map(|width| Bars::draw(&progress, names.all(), width));
     if spec.key.is_empty() {
         let sources: Vec<Source<'_>> = inputs.iter().map(Input::source).collect();
         let unique = trueup_compare::unique_keys(&sources, &limits, &progress);
@@ -57,7 +58,7 @@ pub(crate) fn run(options: &Diff) -> Result<ExitCode, Failure> {
     }
 
     let inputs: Vec<report::Input> = (paths.into_iter().zip(&inputs))
-        .map(|(path, input)| report::Input { path, read_as: input.described() })
+        .map(|(path, input)| report::Input { path: shown(&path), read_as: input.described() })
         .collect();
     deliver(options, report_file, &Report { comparison: &comparison, spec: &spec, inputs: &inputs })?;
     Ok(match comparison.verdict {
@@ -80,15 +81,25 @@ fn open(
     names: &SourceNames,
     paths: &[String],
     limits: &Limits,
+    width: Option<usize>,
 ) -> Result<Vec<Input>, Failure> {
     let mut read_options = specification::read_options(options, names, &limits.temp_dir)?;
     read_options.iter_mut().for_each(|options| options.threads = limits.threads);
     (names.all().iter().zip(paths).zip(&read_options))
         .map(|((name, path), options)| {
             let cannot_open = |OpenError { source_name, error }| Failure::Open { source_name, error };
-            Input::open(name, path, options).map_err(cannot_open)
+            let opened = match Scheme::of(path) {
+                None => Input::open(name, path, options),
+                Some(scheme) => fetch(scheme, name, path, options, width),
+            };
+            opened.map_err(cannot_open)
         })
         .collect()
+}
+
+/// A path as a report has it, which others may read.
+fn shown(path: &str) -> String {
+    Scheme::of(path).map_or_else(|| path.to_owned(), |scheme| scheme.shown(path))
 }
 
 fn no_key(unique: &[Vec<String>]) -> Failure {

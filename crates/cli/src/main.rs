@@ -9,6 +9,7 @@ mod diff;
 mod event_line;
 mod events_tail;
 mod failure;
+mod fetching;
 mod init;
 mod interrupt;
 mod job_file;

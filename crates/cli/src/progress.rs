@@ -87,7 +87,8 @@ pub(crate) fn push_line(frame: &mut String, line: &str, width: usize) {
     frame.push_str("\u{1b}[K\n");
 }
 
-fn bar(rows: u64, expected: Option<u64>) -> String {
+/// A bar that is full when all has come; none where it is not known how much that is.
+pub(crate) fn bar(rows: u64, expected: Option<u64>) -> String {
     let Some(expected) = expected else {
         return " ".repeat(BAR + 5);
     };

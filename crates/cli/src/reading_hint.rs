@@ -2,14 +2,15 @@
 
 use std::io::ErrorKind;
 
-use trueup_extract::{Error, Problem};
+use trueup_extract::{Error, Problem, Refused, Scheme};
 
 /// What to write on the command line, for the source of this name.
 pub(crate) fn of(source: &str, error: &Error) -> Option<String> {
     match error {
         Error::UnknownFormat { .. } => Some(format!("--input-format {source}:csv, if that is what it is")),
         Error::Encoding { .. } => Some(format!("--encoding {source}:latin1")),
-        Error::Text { problem, .. } => of_text(source, problem),
+        Error::Text { problem, .. } | Error::Cell { problem, .. } => of_text(source, problem),
+        Error::Store { scheme, kind: Refused::Connection, .. } => of_store(*scheme),
         Error::Empty { .. } => Some("an empty source is a header without rows".to_owned()),
         Error::Spool { source: cause, .. } => of_temporary_files(cause.kind()),
         _ => None,
@@ -32,8 +33,12 @@ fn of_text(source: &str, problem: &Problem) -> Option<String> {
             "JSON lines are expected, one object a line, which `jq -c '.[]'` makes of an array".to_owned(),
         ),
         Problem::Json(_) => Some(format!("if it is no JSON: --input-format {source}:csv")),
-        Problem::SameKey(_) => None,
+        Problem::SameKey(_) | Problem::Formula(_) | Problem::NoDate(_) | Problem::Beside => None,
     }
+}
+
+fn of_store(scheme: Scheme) -> Option<String> {
+    (scheme != Scheme::Http).then(|| format!("set {}", scheme.credentials()))
 }
 
 /// What helps when temporary files cannot be written.

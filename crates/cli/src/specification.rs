@@ -27,6 +27,7 @@ pub(crate) fn read_options(
         sources.assign("--delimiter", &options.delimiter, |text| one_byte("--delimiter", text))?;
     let quotes = sources.assign("--quote", &options.quote, |text| one_byte("--quote", text))?;
     let encodings = sources.assign("--encoding", &options.encoding, |text| Ok(text.to_owned()))?;
+    let sheets = sources.assign("--sheet", &options.sheet, |text| Ok(text.to_owned()))?;
     let empties = sources.assign("--empty", &options.empty, parse_empty)?;
     let headers = headers(options, sources)?;
     Ok((0..sources.count())
@@ -36,6 +37,7 @@ pub(crate) fn read_options(
             quote: quotes[source],
             header: headers[source],
             encoding: encodings[source].clone(),
+            sheet: sheets[source].clone(),
             empty: empties[source].unwrap_or_default(),
             ..trueup_extract::Options::new(temp_dir)
         })

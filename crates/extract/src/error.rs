@@ -4,6 +4,8 @@ use std::cell::Cell;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use crate::objects::Scheme;
+
 /// Why a source cannot be read; it names the file or the database.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -33,14 +35,14 @@ pub enum Error {
     },
     /// A directory holds nothing that can be read.
     #[error(
-        "{path}: no data files below this directory; known are .csv .tsv .jsonl .parquet .arrow, text also with .gz or .zst"
+        "{path}: no data files below this directory; known are .csv .tsv .jsonl .parquet .arrow .xlsx, text also with .gz or .zst"
     )]
     NoData {
         /// The directory as it was given.
         path: String,
     },
     /// The format cannot be told.
-    #[error("{path}: cannot tell the format; say which it is: csv, tsv, jsonl, parquet or arrow")]
+    #[error("{path}: cannot tell the format; say which it is: csv, tsv, jsonl, parquet, arrow or excel")]
     UnknownFormat {
         /// The file.
         path: String,
@@ -125,10 +127,42 @@ pub enum Error {
         /// What it says.
         problem: String,
     },
+    /// An object store refuses.
+    #[error("{path}: {problem}")]
+    Store {
+        /// The object, or what was asked for, with its scheme.
+        path: String,
+        /// What kind of store it is.
+        scheme: Scheme,
+        /// What kind of refusal it is.
+        kind: Refused,
+        /// What it says.
+        problem: String,
+    },
+    /// No sheet of a workbook has that name.
+    #[error("{path}: there is no sheet {sheet:?}; {others}")]
+    Sheet {
+        /// The workbook.
+        path: String,
+        /// The name as it was given.
+        sheet: String,
+        /// Which sheets there are, and which of them may have been meant.
+        others: String,
+    },
+    /// A cell of a workbook is malformed.
+    #[error("{path}, {cell}: {problem}")]
+    Cell {
+        /// The workbook.
+        path: String,
+        /// The cell, such as `May!B17`.
+        cell: String,
+        /// What is wrong there.
+        problem: Problem,
+    },
     /// Somebody asked it to stop.
     #[error("stopped")]
     Stopped,
-    /// A Parquet or Arrow file is damaged.
+    /// A Parquet, Arrow or Excel file is damaged.
     #[error("{path}: damaged or not supported: {problem}; check that the file was written to its end")]
     Damaged {
         /// The file.
@@ -138,7 +172,7 @@ pub enum Error {
     },
 }
 
-/// What a database has against being read.
+/// What a database or a store has against being read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refused {
     /// Its address makes no sense.
@@ -152,7 +186,7 @@ pub enum Refused {
 }
 
 /// What is wrong at one place of a text.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Problem {
     /// A record has too few or too many fields.
     #[error(
@@ -199,6 +233,15 @@ pub enum Problem {
     /// An object has a key twice.
     #[error("the key {0:?} occurs twice in one object")]
     SameKey(String),
+    /// A cell holds what a formula failed of.
+    #[error("the error {0}; mend the formula, or clear the cell")]
+    Formula(String),
+    /// A number that is shown as a date is none.
+    #[error("{0} is shown as a date, and is none")]
+    NoDate(f64),
+    /// A value is beside the columns.
+    #[error("a value outside the columns of the first row; clear the cell, or name its column")]
+    Beside,
 }
 
 /// A problem at an offset of a chunk of text, before the line is known.

@@ -59,7 +59,7 @@ fn below(directory: &Path, options: &Options) -> Result<Vec<PathBuf>, Error> {
         for entry in fs::read_dir(&directory).map_err(read)? {
             let entry = entry.map_err(read)?;
             let path = entry.path();
-            if entry.file_name().as_encoded_bytes().starts_with(b".") {
+            if is_hidden(&entry.file_name().to_string_lossy()) {
                 continue;
             }
             // Directories behind links are left alone, since those can go round in circles.
@@ -74,6 +74,11 @@ fn below(directory: &Path, options: &Options) -> Result<Vec<PathBuf>, Error> {
     Ok(found)
 }
 
+/// Whether a name is left alone unless asked for; Excel keeps such a file beside each that is open.
+pub(crate) fn is_hidden(name: &str) -> bool {
+    name.starts_with('.') || name.starts_with("~$")
+}
+
 /// The names beside a missing file that differ from its own by little.
 fn near(missing: &Path) -> Vec<String> {
     let (Some(name), Some(directory)) =
@@ -86,14 +91,20 @@ fn near(missing: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(directory) else {
         return Vec::new();
     };
+    let beside = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let full = |name: String| missing.with_file_name(name).display().to_string();
+    alike(name, beside).into_iter().map(full).collect()
+}
+
+/// The three names that differ from a missing one by least, if by little.
+pub(crate) fn alike(missing: &str, names: impl Iterator<Item = String>) -> Vec<String> {
     let stem = |name: &str| name.split_once('.').map_or(name, |(stem, _)| stem).to_lowercase();
-    let mut names: Vec<(usize, String)> = entries
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .map(|other| (osa_distance(&name.to_lowercase(), &other.to_lowercase()), other))
+    let mut near: Vec<(usize, String)> = names
+        .map(|other| (osa_distance(&missing.to_lowercase(), &other.to_lowercase()), other))
         .filter(|(distance, other)| {
-            *distance <= 1 + name.len() / 5 || (!stem(name).is_empty() && stem(name) == stem(other))
+            *distance <= 1 + missing.len() / 5 || (!stem(missing).is_empty() && stem(missing) == stem(other))
         })
         .collect();
-    names.sort();
-    names.into_iter().take(3).map(|(_, name)| missing.with_file_name(name).display().to_string()).collect()
+    near.sort();
+    near.into_iter().take(3).map(|(_, name)| name).collect()
 }

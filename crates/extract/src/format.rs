@@ -20,11 +20,13 @@ pub enum Format {
     Parquet,
     /// Arrow IPC, as a file or a stream.
     Arrow,
+    /// A sheet of a workbook, of Excel or of those that write alike.
+    Excel,
 }
 
 /// No format has that name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no format is called {0:?}; known are csv, tsv, jsonl, parquet and arrow")]
+#[error("no format is called {0:?}; known are csv, tsv, jsonl, parquet, arrow and excel")]
 pub struct UnknownFormat(String);
 
 impl FromStr for Format {
@@ -37,6 +39,7 @@ impl FromStr for Format {
             "jsonl" | "ndjson" | "json" => Ok(Self::JsonLines),
             "parquet" | "pq" => Ok(Self::Parquet),
             "arrow" | "arrows" | "feather" | "ipc" => Ok(Self::Arrow),
+            "excel" | "xlsx" | "xlsm" | "xlsb" | "xls" | "ods" => Ok(Self::Excel),
             _ => Err(UnknownFormat(name.to_owned())),
         }
     }
@@ -50,9 +53,16 @@ impl fmt::Display for Format {
             Self::JsonLines => "JSON lines",
             Self::Parquet => "Parquet",
             Self::Arrow => "Arrow IPC",
+            Self::Excel => "Excel",
         })
     }
 }
+
+/// How workbooks begin that are archives of XML or of binary parts.
+const ZIP: &[u8] = b"PK\x03\x04";
+
+/// How older workbooks begin, and those with a password.
+pub(crate) const OLE: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 
 /// How the bytes of a text file are packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,6 +117,9 @@ pub(crate) fn of(input: &Input) -> Result<Format, Error> {
     let stream = head.starts_with(&[0xff; 4]) && head.len() >= 8;
     if stream || (head.starts_with(b"ARROW1") && tail.ends_with(b"ARROW1")) {
         return Ok(Format::Arrow);
+    }
+    if head.starts_with(ZIP) || head.starts_with(OLE) {
+        return Ok(Format::Excel);
     }
     if let Some(format) = input.path().and_then(by_name) {
         return Ok(format);

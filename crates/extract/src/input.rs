@@ -1,7 +1,7 @@
 //! The bytes of one file, read by position so that threads do not disturb each other.
 
 use std::fs::{self, File};
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -24,6 +24,12 @@ enum Place {
     Path(PathBuf),
     /// A temporary file without a name: it is gone with the process, however that ends.
     Spool(Arc<File>),
+    /// A part of such a file, with what a store has under a name.
+    Fetched {
+        file: Arc<File>,
+        start: u64,
+        path: PathBuf,
+    },
 }
 
 impl Input {
@@ -57,6 +63,12 @@ impl Input {
         Self { name: name.to_owned(), place: Place::Spool(Arc::new(file)), len, modified: None }
     }
 
+    /// Takes what was fetched under a name, into a file that has more in it.
+    pub(crate) fn fetched(name: &str, file: &Arc<File>, start: u64, len: u64) -> Self {
+        let place = Place::Fetched { file: Arc::clone(file), start, path: name.into() };
+        Self { name: name.to_owned(), place, len, modified: None }
+    }
+
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
@@ -68,7 +80,7 @@ impl Input {
     /// The path, for what has one.
     pub(crate) fn path(&self) -> Option<&Path> {
         match &self.place {
-            Place::Path(path) => Some(path),
+            Place::Path(path) | Place::Fetched { path, .. } => Some(path),
             Place::Spool(_) => None,
         }
     }
@@ -76,6 +88,9 @@ impl Input {
     /// Opens the file anew, and refuses when it is no longer the same.
     pub(crate) fn open(&self) -> Result<Bytes, Error> {
         let file = match &self.place {
+            Place::Fetched { file, start, .. } => {
+                return Ok(Bytes { file: Arc::clone(file), start: *start, len: self.len });
+            }
             Place::Spool(file) => Arc::clone(file),
             Place::Path(path) => {
                 let file = File::open(path).map_err(|source| self.unreadable(source))?;
@@ -86,7 +101,7 @@ impl Input {
                 Arc::new(file)
             }
         };
-        Ok(Bytes { file, len: self.len })
+        Ok(Bytes { file, start: 0, len: self.len })
     }
 
     /// The first and the last few bytes.
@@ -114,6 +129,8 @@ impl Input {
 #[derive(Clone)]
 pub(crate) struct Bytes {
     file: Arc<File>,
+    /// Where it begins in the file.
+    start: u64,
     len: u64,
 }
 
@@ -140,16 +157,33 @@ impl Bytes {
 
     #[cfg(unix)]
     fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
-        std::os::unix::fs::FileExt::read_at(&*self.file, buffer, at)
+        std::os::unix::fs::FileExt::read_at(&*self.file, buffer, self.start + at)
     }
 
     #[cfg(windows)]
     fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
-        std::os::windows::fs::FileExt::seek_read(&*self.file, buffer, at)
+        std::os::windows::fs::FileExt::seek_read(&*self.file, buffer, self.start + at)
     }
 }
 
+/// Writes all bytes at a position of a file.
+#[cfg(unix)]
+pub(crate) fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::write_all_at(file, bytes, at)
+}
+
+/// Writes all bytes at a position of a file.
+#[cfg(windows)]
+pub(crate) fn write_at(file: &File, mut bytes: &[u8], mut at: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let count = std::os::windows::fs::FileExt::seek_write(file, bytes, at)?;
+        (bytes, at) = (&bytes[count..], at + count as u64);
+    }
+    Ok(())
+}
+
 /// One reading of [`Bytes`], with a position of its own.
+#[derive(Clone)]
 pub(crate) struct Reader {
     bytes: Bytes,
     at: u64,
@@ -162,6 +196,18 @@ impl Read for Reader {
         let count = self.bytes.read_at(&mut buffer[..wanted], self.at)?;
         self.at += count as u64;
         Ok(count)
+    }
+}
+
+impl Seek for Reader {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let at = match to {
+            SeekFrom::Start(at) => Some(at),
+            SeekFrom::End(by) => self.bytes.len.checked_add_signed(by),
+            SeekFrom::Current(by) => self.at.checked_add_signed(by),
+        };
+        self.at = at.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.at)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Turns a source (a file, a directory, a glob, standard input, a query of a database) into Arrow batches.
+//! Turns a source (a file, a directory, a glob, standard input, objects of a store, a query of a database) into Arrow batches.
 //!
 //! A [`Table`] is read in parts, by many threads at once and as often as needed; every scan yields the same parts with the
 //! same rows in the same order. Text formats deliver `Utf8View` columns only, so a numeral stays exactly as it was written.
@@ -8,13 +8,16 @@ mod column;
 mod csv;
 mod database;
 mod error;
+mod excel;
 mod find;
 mod format;
+mod header;
 mod input;
 mod ipc;
 mod json;
 mod keep;
 mod mysql;
+mod objects;
 mod parquet;
 mod postgres;
 mod reach;
@@ -28,6 +31,7 @@ pub use checksum::{Checksum, Pair, Pruned, Side, SideError};
 pub use database::{Database, Engine, Query, Value};
 pub use error::{Error, Problem, Refused, catches_panics};
 pub use format::{Format, UnknownFormat};
+pub use objects::{Access, Objects, Scheme};
 pub use table::{Batches, Part, Scan, Selection, Table};
 
 /// Views of text have offsets of 32 bits; a chunk grows by at most one record, of 64 MiB, beyond this.
@@ -42,12 +46,14 @@ pub struct Options {
     pub delimiter: Option<u8>,
     /// The quote of a CSV file; otherwise `"`, or `'` where the first records leave no doubt.
     pub quote: Option<u8>,
-    /// Whether the first record of a CSV file names the columns; otherwise it does, unless numbers in it go on below. Columns
+    /// The sheet of a workbook; otherwise its first that can be seen.
+    pub sheet: Option<String>,
+    /// Whether the first record of a CSV file or a sheet names the columns; otherwise it does, unless numbers in it go on below. Columns
     /// without names are `column_0`, ….
     pub header: Option<bool>,
     /// The encoding of a text file by its WHATWG label (`latin1`, `utf-16le`); otherwise by its BOM, or UTF-8.
     pub encoding: Option<String>,
-    /// What an empty CSV field means.
+    /// What an empty CSV field or cell means.
     pub empty: Empty,
     /// Where standard input and pipes are kept while they are read.
     pub temp_dir: PathBuf,
@@ -66,6 +72,7 @@ impl Options {
             format: None,
             delimiter: None,
             quote: None,
+            sheet: None,
             header: None,
             encoding: None,
             empty: Empty::Quoted,
@@ -76,7 +83,7 @@ impl Options {
     }
 }
 
-/// What an empty CSV field means.
+/// What an empty CSV field or cell means; a cell without anything is unquoted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Empty {
     /// Unquoted it is NULL, quoted it is the empty text.

@@ -40,7 +40,7 @@ async fn read_from(server: &Server, database: &Database<'_>, query: &Query) -> R
     let refused = |error: &mysql::Error| refused(database, error);
     let mut client = reach::connected(database, async || server.connect().await, refused).await?;
     let id = client.id();
-    let read = reach::unless_stopped(database, deliver(&mut client, database, query)).await;
+    let read = reach::unless_stopped(database.is_stopped, deliver(&mut client, database, query)).await;
     if read.is_err() {
         // The server may be sorting for minutes before it would notice that nobody listens; whether it hears this or not, it has been left.
         drop(timeout(FAREWELL, end_query(server, id)).await);

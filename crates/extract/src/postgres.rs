@@ -104,7 +104,7 @@ impl<'a> Session<'a> {
 
     fn wait<T>(&self, doing: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
         self.runtime.block_on(async {
-            let done = reach::unless_stopped(self.database, doing).await;
+            let done = reach::unless_stopped(self.database.is_stopped, doing).await;
             if done.is_err() {
                 // The server may be sorting for minutes before it would notice that nobody listens; whether it hears this or not, it has been left.
                 drop(timeout(FAREWELL, self.server.cancel(&self.client)).await);

@@ -56,7 +56,7 @@ pub(crate) async fn connected<T, E: error::Error + 'static>(
             Err(late) => Err(database.refused(Refused::Connection, late.to_string())),
         }
     };
-    unless_stopped(database, patiently).await?
+    unless_stopped(database.is_stopped, patiently).await?
 }
 
 /// Whether a server that could not be reached may be there soon.
@@ -80,14 +80,14 @@ fn is_passing_on_the_way(lost: &io::Error) -> bool {
 
 /// Waits for something as long as somebody wants it.
 pub(crate) async fn unless_stopped<T>(
-    database: &Database<'_>,
+    is_stopped: &(dyn Fn() -> bool + Sync),
     doing: impl Future<Output = T>,
 ) -> Result<T, Error> {
     let mut doing = pin!(doing);
     loop {
         match select(doing.as_mut(), pin!(sleep(LOOK))).await {
             Either::Left((done, _)) => return Ok(done),
-            Either::Right(_) if (database.is_stopped)() => return Err(Error::Stopped),
+            Either::Right(_) if is_stopped() => return Err(Error::Stopped),
             Either::Right(_) => {}
         }
     }

@@ -10,7 +10,7 @@ use arrow_schema::{Field, Schema, SchemaRef};
 use crate::error::Error;
 use crate::format::{self, Compression, Format};
 use crate::input::Input;
-use crate::{Options, csv, ipc, json, parquet};
+use crate::{Options, csv, excel, ipc, json, parquet};
 
 /// The rows wanted of each part, by part number; parts not listed are not wanted at all.
 pub type Selection = HashMap<usize, BooleanBuffer>;
@@ -71,6 +71,8 @@ pub(crate) enum Found {
     Line(u64),
     /// This many rows down, from 1, in a file without lines.
     Row(u64),
+    /// In this row of a sheet, from 1.
+    InSheet(String, u64),
     /// In a file after this one, which has only so many parts.
     Beyond { parts: usize },
 }
@@ -161,7 +163,7 @@ impl Table {
         kinds.iter().map(with_count).collect::<Vec<_>>().join("; ")
     }
 
-    /// Where a row of a part is, for people: `bank.csv, line 17` or `bank.parquet, row 16`.
+    /// Where a row of a part is, for people: `bank.csv, line 17`, `bank.parquet, row 16` or `bank.xlsx, May, row 17`.
     ///
     /// The file may be read up to there once more.
     ///
@@ -173,6 +175,7 @@ impl Table {
             match source.place(nth, row)? {
                 Found::Line(line) => return Ok(format!("{name}, line {line}")),
                 Found::Row(row) => return Ok(format!("{name}, row {row}")),
+                Found::InSheet(sheet, row) => return Ok(format!("{name}, {sheet}, row {row}")),
                 Found::Beyond { parts } => nth -= parts,
             }
         }
@@ -248,8 +251,12 @@ fn source(input: Input, options: &Options) -> Result<Box<dyn Source>, Error> {
         return Err(empty(&input, options));
     }
     let format = options.format.map_or_else(|| format::of(&input), Ok)?;
-    let columnar = matches!(format, Format::Parquet | Format::Arrow);
-    if columnar && Compression::of(&input.ends()?.0) != Compression::Plain {
+    if options.sheet.is_some() && format != Format::Excel {
+        let problem = format!("it has no sheets, for it is {format}; leave out the sheet");
+        return Err(Error::Format { path: input.name().to_owned(), problem });
+    }
+    let is_whole = matches!(format, Format::Parquet | Format::Arrow | Format::Excel);
+    if is_whole && Compression::of(&input.ends()?.0) != Compression::Plain {
         let problem = format!("a {format} file that is compressed as a whole; unpack it first");
         return Err(Error::Format { path: input.name().to_owned(), problem });
     }
@@ -258,6 +265,7 @@ fn source(input: Input, options: &Options) -> Result<Box<dyn Source>, Error> {
         Format::JsonLines => Box::new(json::open(input, options)?),
         Format::Parquet => Box::new(parquet::ParquetFile::open(input)?),
         Format::Arrow => Box::new(ipc::IpcFile::open(input)?),
+        Format::Excel => Box::new(excel::open(&input, options)?),
     })
 }
 

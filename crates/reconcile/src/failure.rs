@@ -73,10 +73,12 @@ pub(crate) fn source_at_fault(error: &trueup_compare::Error) -> Option<&str> {
 fn reason_of_source(error: &trueup_extract::Error) -> Reason {
     use trueup_extract::Error;
     match error {
-        Error::Missing { .. } | Error::NoMatch { .. } | Error::NoData { .. } => Reason::SourceMissing,
+        Error::Missing { .. } | Error::NoMatch { .. } | Error::NoData { .. } | Error::Sheet { .. } => {
+            Reason::SourceMissing
+        }
         Error::Read { source, .. } if source.kind() == ErrorKind::NotFound => Reason::SourceMissing,
         Error::Pattern { .. } | Error::Encoding { .. } => Reason::InvalidJob,
-        Error::Database { kind, .. } => match kind {
+        Error::Database { kind, .. } | Error::Store { kind, .. } => match kind {
             Refused::Url => Reason::InvalidJob,
             Refused::Connection => Reason::ConnectionFailed,
             Refused::Missing => Reason::SourceMissing,
@@ -91,6 +93,7 @@ fn reason_of_source(error: &trueup_extract::Error) -> Reason {
         | Error::Empty { .. }
         | Error::Columns { .. }
         | Error::Text { .. }
+        | Error::Cell { .. }
         | Error::Stopped
         | Error::Damaged { .. } => Reason::SourceInvalid,
     }

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 
 use trueup_compare::{BreaksFileError, ValueProblem};
-use trueup_extract::Problem;
+use trueup_extract::{Problem, Refused, Scheme};
 
 /// What to write into the job when a source cannot be read.
 pub(crate) fn of_source(error: &trueup_extract::Error) -> Option<String> {
@@ -11,10 +11,22 @@ pub(crate) fn of_source(error: &trueup_extract::Error) -> Option<String> {
         trueup_extract::Error::UnknownFormat { .. } => "set the `format` of the source",
         trueup_extract::Error::Encoding { .. } => "correct the `encoding` of the source",
         trueup_extract::Error::Empty { .. } => "an empty source is a header without rows",
-        trueup_extract::Error::Text { problem, .. } => of_text(problem)?,
+        trueup_extract::Error::Text { problem, .. } | trueup_extract::Error::Cell { problem, .. } => {
+            of_text(problem)?
+        }
+        trueup_extract::Error::Store { scheme, kind: Refused::Connection, .. } => {
+            return Some(of_store(*scheme));
+        }
         _ => return None,
     };
     Some(hint.to_owned())
+}
+
+fn of_store(scheme: Scheme) -> String {
+    match scheme {
+        Scheme::Http => "if it asks who reads, name a `connection` of type http".to_owned(),
+        other => format!("check the `connection` of the source or, without one, {}", other.credentials()),
+    }
 }
 
 fn of_text(problem: &Problem) -> Option<&'static str> {
@@ -31,7 +43,7 @@ fn of_text(problem: &Problem) -> Option<&'static str> {
         }
         Problem::Json(_) => Some("if it is no JSON, set the `format` of the source"),
         Problem::JsonArray => Some("write one object a line: `jq -c '.[]' FILE`"),
-        Problem::SameKey(_) => None,
+        Problem::SameKey(_) | Problem::Formula(_) | Problem::NoDate(_) | Problem::Beside => None,
     }
 }
 

@@ -44,6 +44,15 @@ impl Input {
         Self::of(name, trueup_extract::open(path, options))
     }
 
+    /// Fetches a source from a store, of which nothing is declared yet.
+    pub fn fetch(
+        name: &str,
+        objects: &trueup_extract::Objects<'_>,
+        options: &trueup_extract::Options,
+    ) -> Result<Self, OpenError> {
+        Self::of(name, objects.open(options))
+    }
+
     /// Takes what was opened under a name.
     pub(crate) fn of(
         name: &str,

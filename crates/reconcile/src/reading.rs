@@ -5,10 +5,10 @@ use std::path::Path;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use trueup_compare::TableError;
 use trueup_events::outcome::RunError;
-use trueup_extract::{Database, Empty, Engine, Format, Options, Query};
+use trueup_extract::{Access, Database, Empty, Engine, Format, Objects, Options, Query, Scheme};
 use trueup_job::{
-    Connection, ConnectionKind, FileFormat, FileOptions, Job, PathTemplate, QueryTemplate, Rows, Secret,
-    Setting, Source, Value, path_under,
+    Connection, ConnectionKind, FileFormat, FileOptions, Job, PathTemplate, QueryTemplate, Reference, Rows,
+    Secret, Setting, Source, Value, path_under,
 };
 
 use crate::carry_out::Work;
@@ -45,6 +45,11 @@ pub(crate) enum Origin {
         path: String,
         options: Options,
     },
+    Objects {
+        url: String,
+        access: Access,
+        options: Options,
+    },
     Database {
         engine: Engine,
         url: Secret,
@@ -79,9 +84,8 @@ impl Reading {
                 database(work, connection, |engine| Query::table(engine, table))?
             }
             Rows::Files { connection, path, options: given } => {
-                let path = file(work, &field("file"), connection.as_deref(), path)?;
                 let options = options(work, source, given)?;
-                (ConnectionKind::File, Origin::Files { path, options })
+                files(work, &field("file"), connection.as_deref(), path, options)?
             }
         };
         // What is cast is written in one way from there on.
@@ -105,6 +109,9 @@ impl Reading {
     ) -> Result<Input, Unopened> {
         let opened = match &self.origin {
             Origin::Files { path, options } => trueup_extract::open(path, options),
+            Origin::Objects { url, access, options } => {
+                Objects { url, access, has_rows, is_stopped, tell: &|_, _| () }.open(options)
+            }
             Origin::Database { engine, url, place, query } => {
                 Database { engine: *engine, url: url.expose(), place, temp_dir, has_rows, is_stopped }
                     .query(query)
@@ -185,38 +192,47 @@ fn resolved(work: &Work<'_>, field: &str, setting: &Setting) -> Result<Secret, R
     setting.resolve(work.look_up).map_err(|problem| invalid_job(field, problem))
 }
 
-fn file(
+fn files(
     work: &Work<'_>,
     field: &str,
     connection_name: Option<&str>,
     path: &PathTemplate,
-) -> Result<String, RunError> {
-    if let Some(scheme) = path.scheme() {
-        return Err(invalid_job(
-            field,
-            format!("only files of this machine are read so far, not {scheme}://"),
-        ));
-    }
+    options: Options,
+) -> Result<(ConnectionKind, Origin), RunError> {
     let filled = path.fill(work.arguments).map_err(|error| invalid_job(field, error))?;
-    let Some(name) = connection_name else { return Ok(filled) };
-    let field = format!("connections.{name}");
-    let connection = connection(work.job, name)?;
-    let directory = connection.setting("path").filter(|_| connection.kind == ConnectionKind::File);
-    let Some(directory) = directory else {
-        return Err(invalid_job(
-            &field,
-            format!("only files of this machine are read so far, not {}", connection.kind),
-        ));
+    let named = connection_name.map(|name| connection(work.job, name)).transpose()?;
+    let setting = |name: &str| {
+        let setting = named.and_then(|connection| connection.setting(name));
+        let field = || format!("connections.{}.{name}", connection_name.unwrap_or_default());
+        setting.map(|setting| resolved(work, &field(), setting)).transpose()
     };
-    let directory = resolved(work, &format!("{field}.path"), directory)?;
-    Ok(path_under(directory.expose(), &filled))
+    let Some(scheme) = Scheme::of(&filled) else {
+        let path = match setting("path")? {
+            Some(directory) => path_under(directory.expose(), &filled),
+            None => filled,
+        };
+        return Ok((ConnectionKind::File, Origin::Files { path, options }));
+    };
+    scheme.check(&filled).map_err(|problem| invalid_job(field, problem))?;
+    let kind = match scheme {
+        Scheme::S3 => ConnectionKind::S3,
+        Scheme::Gs => ConnectionKind::Gs,
+        Scheme::Az => ConnectionKind::Az,
+        Scheme::Http => ConnectionKind::Http,
+    };
+    // A variable that is not set leaves open what it would say.
+    let variable = |name: &str| (work.look_up)(&Reference::Env(name.to_owned())).ok();
+    let access = if named.is_none() {
+        Access::of_environment(scheme, variable)
+    } else {
+        let exposed = |name: &str| Ok(setting(name)?.map(|secret| secret.expose().to_owned()));
+        Access::of_connection(scheme, exposed, variable)?
+    };
+    Ok((kind, Origin::Objects { url: filled, access, options }))
 }
 
 fn options(work: &Work<'_>, source: &Source, options: &FileOptions) -> Result<Options, RunError> {
     let field = |name: &str| format!("sources.{}.{name}", source.name);
-    if options.sheet.is_some() {
-        return Err(invalid_job(&field("sheet"), "this is not read yet; leave it out"));
-    }
     let byte = |name: &str, given: Option<char>| match given.map(u8::try_from) {
         None => Ok(None),
         Some(Ok(byte)) if byte.is_ascii() => Ok(Some(byte)),
@@ -229,12 +245,7 @@ fn options(work: &Work<'_>, source: &Source, options: &FileOptions) -> Result<Op
         Some(FileFormat::JsonLines) => Some(Format::JsonLines),
         Some(FileFormat::Parquet) => Some(Format::Parquet),
         Some(FileFormat::Arrow) => Some(Format::Arrow),
-        Some(FileFormat::Excel) => {
-            return Err(invalid_job(
-                &field("format"),
-                "excel is not read yet; csv, tsv, jsonl, parquet and arrow are",
-            ));
-        }
+        Some(FileFormat::Excel) => Some(Format::Excel),
     };
     Ok(Options {
         format,
@@ -242,6 +253,7 @@ fn options(work: &Work<'_>, source: &Source, options: &FileOptions) -> Result<Op
         quote: byte("quote", options.quote)?,
         header: options.no_header.map(|no_header| !no_header),
         encoding: options.encoding.clone(),
+        sheet: options.sheet.clone(),
         empty: match options.empty {
             None | Some(trueup_job::Empty::Quoted) => Empty::Quoted,
             Some(trueup_job::Empty::Null) => Empty::Null,

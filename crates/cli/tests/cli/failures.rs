@@ -123,7 +123,7 @@ fn what_cannot_be_read_names_the_option_that_helps() {
     hint: JSON lines are expected, one object a line, which `jq -c '.[]'` makes of an array
     error: bad: escape\u{1b}[31m.csv, line 2, column 3: the quote opened here is never closed
     hint: if quotes mean nothing in it, name a character that is not in it: --quote 'bad:^'
-    error: bad: unknown.dat: cannot tell the format; say which it is: csv, tsv, jsonl, parquet or arrow
+    error: bad: unknown.dat: cannot tell the format; say which it is: csv, tsv, jsonl, parquet, arrow or excel
     hint: --input-format bad:csv, if that is what it is
     error: bad: latin1.csv, line 2, column 4: not UTF-8; set the encoding, for example latin1
     hint: --encoding bad:latin1, or another

@@ -3,9 +3,7 @@
 use memchr::{memchr, memchr2};
 
 use crate::error::{Fault, Problem};
-
-/// How many records the delimiter and the header are judged by.
-const RECORDS: usize = 100;
+use crate::header::{self, RECORDS};
 
 /// The candidates for a delimiter; of two that fit equally well the earlier wins, since a comma is also a decimal point.
 const DELIMITERS: [u8; 4] = [b'\t', b';', b'|', b','];
@@ -44,14 +42,6 @@ struct Fit {
     fields: usize,
 }
 
-/// What a column has below the first record.
-#[derive(Debug, Default)]
-struct Below {
-    numbers: bool,
-    /// What is neither empty nor a number.
-    others: bool,
-}
-
 impl Dialect {
     /// Detects what is not given; `whole` says that the sample is the whole file.
     pub(super) fn detect(sample: &[u8], whole: bool, delimiter: Option<u8>, quote: Option<u8>) -> Self {
@@ -88,30 +78,11 @@ impl Dialect {
         self.records(sample, whole).next().transpose()
     }
 
-    /// Whether the first record names the columns. It does not when numbers in it go on below, unless another column has
-    /// numbers only below: years may be names, and then stand beside others.
+    /// Whether the first record names the columns.
     pub(super) fn has_header(self, sample: &[u8], whole: bool) -> bool {
-        let mut records = self.records(sample, whole).take(RECORDS).map_while(Result::ok);
-        let Some(first) = records.next() else {
-            return true;
-        };
-        let mut columns: Vec<Below> = first.cells.iter().map(|_| Below::default()).collect();
-        for record in records {
-            for (cell, below) in record.cells.iter().zip(&mut columns) {
-                let is_number = cell.is_number();
-                below.numbers |= is_number;
-                below.others |= !is_number && !cell.text.is_empty();
-            }
-        }
-        let (mut goes_on, mut is_named) = (false, false);
-        for (cell, below) in first.cells.iter().zip(&columns) {
-            if cell.is_number() {
-                goes_on |= below.numbers && !below.others;
-            } else {
-                is_named |= below.numbers;
-            }
-        }
-        is_named || !goes_on
+        let records = self.records(sample, whole).take(RECORDS).map_while(Result::ok);
+        let records: Vec<Record> = records.collect();
+        header::is_first(&records.iter().map(Record::texts).collect::<Vec<_>>())
     }
 
     /// How well the first records fit, at most so many, and how many of their fields are quoted.
@@ -275,14 +246,6 @@ impl Dialect {
 }
 
 impl Cell {
-    /// Whether it is a numeral, with a point or a comma before its decimals.
-    fn is_number(&self) -> bool {
-        let numeral = std::str::from_utf8(&self.text).map(|text| text.trim().replace(',', "."));
-        // Of what parses, only words such as `inf` are without a digit.
-        numeral
-            .is_ok_and(|text| text.bytes().any(|byte| byte.is_ascii_digit()) && text.parse::<f64>().is_ok())
-    }
-
     /// Whether the usual quotes are around a field that is read with another quote.
     fn is_double_quoted(&self) -> bool {
         !self.quoted && matches!(&self.text[..], [b'"', .., b'"'])
@@ -290,6 +253,10 @@ impl Cell {
 }
 
 impl Record {
+    fn texts(&self) -> Vec<&[u8]> {
+        self.cells.iter().map(|cell| cell.text.as_slice()).collect()
+    }
+
     fn is_blank(&self) -> bool {
         matches!(&self.cells[..], [cell] if cell.text.is_empty() && !cell.quoted)
     }

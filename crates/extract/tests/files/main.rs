@@ -10,6 +10,7 @@
 
 mod columnar;
 mod csv;
+mod excel;
 mod garbage;
 mod json;
 mod reading;

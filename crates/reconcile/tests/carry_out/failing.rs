@@ -14,7 +14,7 @@ fn job(bank: &str, more: &str) -> String {
 }
 
 /// The source `bank`, other fields of the job, and its file if it has one.
-const CASES: [(&str, &str, Option<&str>); 21] = [
+const CASES: [(&str, &str, Option<&str>); 22] = [
     ("{file: b.csv}", "", None),
     ("{file: 'b*.csv'}", "", None),
     ("{file: b.csv}", "", Some("")),
@@ -32,7 +32,8 @@ const CASES: [(&str, &str, Option<&str>); 21] = [
     ("{file: b.csv, filter: day > 1}", "", Some(A)),
     ("{file: b.csv, casts: {m: string}}", "", Some(A)),
     ("{file: b.csv, casts: {day: decimal}}", "", Some(A)),
-    ("{file: 's3://bucket/b.csv'}", "", None),
+    ("{file: 'https://bank.example.com/*.csv'}", "", None),
+    ("{file: b.csv, sheet: May}", "", Some(A)),
     ("{connection: erp, table: gl}", "connections: {erp: {type: odbc, connection_string: DSN=erp}}\n", None),
     ("{connection: inbox, file: b.csv}", "", None),
     ("{file: b.xlsx, format: excel}", "", None),
@@ -106,9 +107,12 @@ fn each_class_of_error() {
     {file: b.csv, casts: {day: decimal}}
       SOURCE_INVALID: bank: …/b.csv, line 2: column `day`: `2026-01-01` is no decimal such as 1234.56
       run.extraction.errored run.stage.errored run.comparison.errored
-    {file: 's3://bucket/b.csv'}
-      INVALID_JOB: sources.bank.file: only files of this machine are read so far, not s3://
+    {file: 'https://bank.example.com/*.csv'}
+      INVALID_JOB: sources.bank.file: a web server does not list its files, so that wildcards cannot be matched; name the file
       nothing was told
+    {file: b.csv, sheet: May}
+      SOURCE_INVALID: bank: …/b.csv: it has no sheets, for it is CSV; leave out the sheet
+      run.extraction.errored
     {connection: erp, table: gl} connections: {erp: {type: odbc, connection_string: DSN=erp}}
       INVALID_JOB: connections.erp.type: odbc is not read yet; postgres, mysql, sqlite and files are
       nothing was told
@@ -116,8 +120,8 @@ fn each_class_of_error() {
       INVALID_JOB: connections.inbox: the job does not define it
       nothing was told
     {file: b.xlsx, format: excel}
-      INVALID_JOB: sources.bank.format: excel is not read yet; csv, tsv, jsonl, parquet and arrow are
-      nothing was told
+      SOURCE_MISSING: bank: …/b.xlsx: no such file or directory
+      run.extraction.errored
     "#);
 }
 

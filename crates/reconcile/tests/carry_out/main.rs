@@ -9,6 +9,7 @@ mod drilling;
 mod failing;
 mod finding;
 mod matrix;
+mod objects;
 mod parallel;
 mod refusing;
 mod scene;

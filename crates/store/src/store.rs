@@ -301,12 +301,12 @@ impl Store {
         self.transact(verbs::Look { silence: verbs::Silence::HandOffs, limit }).await
     }
 
-    /// Runs that somebody wants to end, or that were cancelled, and of which the engine was not told, or not for a lease; those not looked at for longest first.
+    /// Runs that somebody wants to end, or that were cancelled, timed out or were abandoned, and of which the engine was not told, or not for a lease; those not looked at for longest first.
     pub async fn sweep_cancels(&self, limit: u32) -> Result<Vec<Record>, StoreError> {
         self.transact(verbs::Look { silence: verbs::Silence::Cancels, limit }).await
     }
 
-    /// Notes that the engine was told of cancels.
+    /// Notes that the engine was told that runs are to end.
     pub async fn withdrawn(&self, runs: Vec<RunId>) -> Result<(), StoreError> {
         self.transact(verbs::Withdrawn { runs }).await
     }
@@ -326,8 +326,8 @@ impl Store {
         self.transact(verbs::Look { silence: verbs::Silence::Leases, limit }).await
     }
 
-    /// Ends or retries a run whose worker is lost or whose time is over; one that has ended or shown a sign of life since is left alone.
-    pub async fn expire(&self, run_id: RunId, sweeper: &str) -> Result<Record, StoreError> {
+    /// Ends or retries a run whose worker is lost or whose time is over; one that has ended or shown a sign of life since is left alone, and not given back.
+    pub async fn expire(&self, run_id: RunId, sweeper: &str) -> Result<Option<Record>, StoreError> {
         self.transact(verbs::Expire { run_id, sweeper: sweeper.to_owned() }).await
     }
 

@@ -91,7 +91,7 @@ pub(crate) trait Tx: Send {
     fn checked(&mut self, runs: &[RunId], now_ms: i64)
     -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Notes that the engine was told of cancels.
+    /// Notes that the engine was told that runs are to end.
     fn withdrawn(
         &mut self,
         runs: &[RunId],
@@ -176,7 +176,7 @@ pub(crate) enum Search {
         /// The time it is.
         now_ms: i64,
     },
-    /// Those that somebody wants to end, or wanted to, and whose engine was not told since a time.
+    /// Those that somebody wants to end, or that ended without the engine's word, and whose engine was not told since a time.
     ToWithdraw {
         /// That time.
         before_ms: i64,

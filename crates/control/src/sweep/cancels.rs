@@ -12,7 +12,7 @@ use crate::task::{Tally, Task};
 /// How many are told at once, so that one that is not answered holds up few.
 const AT_ONCE: usize = 16;
 
-/// Asks the engine to stop what somebody wants to end, and to drop what was cancelled before it began.
+/// Asks the engine to stop what somebody wants to end, and to drop what ended without its word: cancelled before it began, past its deadline, or lost.
 pub(crate) struct Cancels<E> {
     pub(crate) executor: Arc<Executor<E>>,
     pub(crate) batch: u32,

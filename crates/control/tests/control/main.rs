@@ -47,6 +47,8 @@ on_both! {
     starts::four_executors_start_each_run_once,
     sweeps::a_silent_run_is_what_its_engine_says,
     sweeps::one_sweep_ends_what_was_lost,
+    sweeps::a_sign_of_life_leaves_nothing_to_tell_the_engine,
+    sweeps::an_engine_is_told_of_what_another_process_has_ended,
     sweeps::not_to_know_is_not_to_be_lost,
     sweeps::an_engine_that_is_not_well_loses_nothing,
     sweeps::a_lost_run_is_retried_if_its_job_says_so,

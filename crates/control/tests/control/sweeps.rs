@@ -3,29 +3,94 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use trueup_control::{Answer, Kept, Local, sweep_once};
-use trueup_events::EventType;
-use trueup_events::outcome::{Outcome, Verdict};
-use trueup_lifecycle::{Policy, Report, Status};
-use trueup_store::Pass;
+use trueup_control::{Answer, Engine, EngineError, Kept, Local, sweep_once};
+use trueup_events::outcome::{Outcome, RunError, Verdict};
+use trueup_events::{EventType, RunId};
+use trueup_lifecycle::{Lease, Policy, Report, Status};
+use trueup_store::{Pass, Record, Store};
 use trueup_testkit::until;
 
-use crate::script::{Call, Mood};
+use crate::script::{Call, Mood, Script};
 use crate::system::{Server, System};
 
 const GRACE: Duration = Duration::from_secs(8);
 const LEASE_MS: i64 = 30_000;
+/// Shorter than the database of the test has been there: time passes for the store alone.
+const SHORT_LEASE: Duration = Duration::from_millis(30);
 const RECONCILE_GRACE_MS: i64 = 300_000;
 const DAY_MS: i64 = 24 * 3_600_000;
 
 /// A run that a worker took and was not heard of again, and whose lease has run out.
-pub(crate) async fn silent(system: &System, policy: Policy) -> trueup_events::RunId {
-    let run_id = system.trigger("match", policy).await;
+pub(crate) async fn silent(system: &System, policy: Policy) -> RunId {
+    silent_lease(system, policy).await.run_id()
+}
+
+async fn silent_lease(system: &System, policy: Policy) -> Lease {
+    system.trigger("match", policy).await;
     let claimed = system.store.claim_for_scheduling("gone", 10).await.unwrap();
     system.store.hand_off(claimed[0].claim.clone()).await.unwrap();
-    assert_eq!(system.store.take("gone", 10).await.unwrap().len(), 1);
+    let mut taken = system.store.take("gone", 10).await.unwrap();
+    assert_eq!(taken.len(), 1);
     system.advance(LEASE_MS + 1);
-    run_id
+    taken.remove(0).lease
+}
+
+/// An engine that knows nothing of a run, whose worker is heard of while it is asked.
+struct Overtaken {
+    script: Script,
+    store: Arc<Store>,
+    lease: Lease,
+}
+
+impl Engine for Overtaken {
+    fn misses_until_lost(&self) -> u32 {
+        1
+    }
+
+    async fn submit(&self, run: &Record) -> Result<(), RunError> {
+        self.script.submit(run).await
+    }
+
+    async fn ask(&self, _: &Record) -> Answer {
+        self.store.heartbeat(&self.lease).await.unwrap();
+        Answer::NotFound
+    }
+
+    async fn cancel(&self, run: &Record) -> Result<(), EngineError> {
+        self.script.cancel(run).await
+    }
+
+    async fn list(&self, after: Option<&str>, limit: usize) -> Result<Vec<Kept>, EngineError> {
+        self.script.list(after, limit).await
+    }
+
+    async fn delete(&self, name: &str) -> Result<(), EngineError> {
+        self.script.delete(name).await
+    }
+}
+
+pub(crate) async fn a_sign_of_life_leaves_nothing_to_tell_the_engine(system: System) {
+    let lease = silent_lease(&system, Policy::default()).await;
+    let run_id = lease.run_id();
+    let engine =
+        Arc::new(Overtaken { script: system.engine.clone(), store: Arc::clone(&system.store), lease });
+    let done = sweep_once(&engine, &system.store, "passer-by", SHORT_LEASE).await.unwrap();
+    assert_eq!(done, 0, "nothing was lost");
+    assert_eq!(system.run(run_id).await.run.state.status(), Status::Running);
+    assert_eq!(system.engine.cancelled(), []);
+}
+
+pub(crate) async fn an_engine_is_told_of_what_another_process_has_ended(system: System) {
+    let run_id = silent(&system, Policy::default()).await;
+    system.engine.say(run_id, Answer::Running);
+    system.advance(Policy::default().deadline_ms);
+    let engine = Arc::new(system.engine.clone());
+    assert_eq!(sweep_once(&engine, &system.store, "passer-by", SHORT_LEASE).await.unwrap(), 1);
+    assert_eq!(system.run(run_id).await.run.state.status(), Status::Timeout);
+    assert_eq!(system.engine.cancelled(), [], "who ended it is gone before it has told");
+    let stopping = system.serve(Server::IDLE);
+    system.engine.becomes(|engine| engine.cancelled() == [run_id]).await;
+    stopping.finish(GRACE).await;
 }
 
 pub(crate) async fn a_silent_run_is_what_its_engine_says(system: System) {
@@ -49,10 +114,8 @@ pub(crate) async fn one_sweep_ends_what_was_lost(system: System) {
     let run_id = silent(&system, Policy::default()).await;
     let runs_dir = tempfile::tempdir().unwrap();
     let engine = Arc::new(Local::new(runs_dir.path().to_owned()));
-    // Shorter than the database of the test has been there: time passes for the store alone.
-    let lease = Duration::from_millis(30);
     for expected in [1, 0] {
-        assert_eq!(sweep_once(&engine, &system.store, "passer-by", lease).await.unwrap(), expected);
+        assert_eq!(sweep_once(&engine, &system.store, "passer-by", SHORT_LEASE).await.unwrap(), expected);
         assert_eq!(system.run(run_id).await.run.state.status(), Status::Abandoned);
     }
 }
@@ -67,7 +130,7 @@ pub(crate) async fn not_to_know_is_not_to_be_lost(system: System) {
         // Whatever the engine says, nothing is waited for past its deadline.
         system.advance(Policy::default().deadline_ms);
         system.reaches(run_id, Status::Timeout).await;
-        assert!(system.engine.cancelled().contains(&run_id), "the engine is told to drop it");
+        system.engine.becomes(|engine| engine.cancelled().contains(&run_id)).await;
         stopping.finish(GRACE).await;
     }
 }

@@ -8,8 +8,6 @@ create index runs_handed_off on trueup.runs (checked_at_ms, number, due_at_ms) w
 create index runs_leased on trueup.runs (checked_at_ms, number, due_at_ms) where state = 'running';
 create index runs_retried on trueup.runs (checked_at_ms, number, deadline_at_ms)
     where state in ('scheduling', 'scheduled') and executor is null and deadline_at_ms is not null;
-create index runs_to_withdraw on trueup.runs (checked_at_ms, number, withdrawn_at_ms)
-    where cancel is not null and (state = 'running' or (state = 'cancelled' and withdrawn_at_ms is null));
 
 create index positions_of_a_run on trueup.event_positions (run_id, position);
 create index events_of_a_tenant on trueup.event_positions (tenant_id, position);

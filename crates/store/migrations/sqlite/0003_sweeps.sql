@@ -8,7 +8,5 @@ create index runs_handed_off on runs (checked_at_ms, number, due_at_ms) where st
 create index runs_leased on runs (checked_at_ms, number, due_at_ms) where state = 'running';
 create index runs_retried on runs (checked_at_ms, number, deadline_at_ms)
     where (state = 'scheduling' or state = 'scheduled') and executor is null and deadline_at_ms is not null;
-create index runs_to_withdraw on runs (checked_at_ms, number, withdrawn_at_ms)
-    where cancel is not null and (state = 'running' or (state = 'cancelled' and withdrawn_at_ms is null));
 
 create index events_of_a_tenant on events (tenant_id, position);

@@ -115,7 +115,7 @@ mod tests {
             ("find_lease_out", "USING INDEX runs_leased"),
             ("find_overdue", "USING INDEX runs_retried"),
             ("find_to_take", "USING INDEX runs_to_take"),
-            ("find_to_withdraw", "USING INDEX runs_to_withdraw"),
+            ("find_to_withdraw", "USING INDEX runs_to_stop"),
             ("next_pause", "USING INDEX runs_pausing"),
             ("withdrawn", "USING INDEX sqlite_autoindex_runs_1"),
             ("find_finished", "USING INDEX runs_finished (finished_at_ms>? AND finished_at_ms<?)"),

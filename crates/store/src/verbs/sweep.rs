@@ -4,7 +4,7 @@ use trueup_events::RunId;
 use trueup_lifecycle::{Claim, Refusal, Run};
 
 use super::find::find;
-use super::{change, change_each, existing, now_ms};
+use super::{change, change_each, now_ms};
 use crate::context::Context;
 use crate::error::StoreError;
 use crate::record::{Claimed, Record};
@@ -38,7 +38,7 @@ impl Verb for SweepStaleClaims {
 pub(crate) enum Silence {
     /// That of the engine, about a run that was handed to it long ago.
     HandOffs,
-    /// That of the engine, about a run that somebody wants to end.
+    /// That of the engine, about a run that somebody wants to end, or that ended without its word.
     Cancels,
     /// That of a worker whose lease ran out, or of all about a run whose time did.
     Leases,
@@ -78,14 +78,14 @@ impl Verb for Look {
     }
 }
 
-/// Notes that the engine was told of cancels.
+/// Notes that the engine was told that runs are to end.
 pub(crate) struct Withdrawn {
     pub(crate) runs: Vec<RunId>,
 }
 
 impl Verb for Withdrawn {
     type Output = ();
-    const DOING: &'static str = "noting that the engine was told of cancels";
+    const DOING: &'static str = "noting that the engine was told of runs that are to end";
 
     async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<(), StoreError> {
         let now_ms = now_ms(tx, context).await?;
@@ -116,25 +116,25 @@ impl Verb for TakeOver {
     }
 }
 
-/// Ends or retries a run whose lease ran out, or ends one whose time did.
+/// Ends or retries a run whose lease ran out, or ends one whose time did; gives none if there was nothing to do.
 pub(crate) struct Expire {
     pub(crate) run_id: RunId,
     pub(crate) sweeper: String,
 }
 
 impl Verb for Expire {
-    type Output = Record;
+    type Output = Option<Record>;
     const DOING: &'static str = "ending a run whose worker is lost";
 
-    async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<Record, StoreError> {
+    async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<Option<Record>, StoreError> {
         let deed = Deed { actor: &self.sweeper, action: "expire" };
         let expired = change(tx, context, self.run_id, deed, Run::expire).await;
         match expired {
             // Its end, or a sign of life, came first.
             Err(StoreError::Refused(Refusal::Finished(_) | Refusal::Early { .. } | Refusal::Illegal(_))) => {
-                existing(tx, self.run_id).await
+                Ok(None)
             }
-            other => other,
+            other => other.map(Some),
         }
     }
 }

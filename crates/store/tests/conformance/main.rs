@@ -56,6 +56,7 @@ conformance! {
     sweeps::a_poison_run_fails_and_blocks_nobody,
     sweeps::a_lost_hand_off_is_submitted_again,
     sweeps::a_lost_worker_is_told_apart_from_a_slow_one,
+    sweeps::the_engine_is_to_be_told_of_what_ended_without_its_word,
     sweeps::dead_entries_do_not_starve_a_live_one,
     sweeps::a_deadline_is_enforced_when_the_worker_is_gone,
     sweeps::a_run_that_waits_past_its_deadline_times_out,

@@ -256,8 +256,8 @@ impl Pair<'_> {
             }
             Deed::Expire(run) => {
                 let Some((id, place)) = self.run(*run) else { return };
-                self.bench.store.expire(id, "sweep").await.unwrap();
-                self.reference.expire(place);
+                let expired = self.bench.store.expire(id, "sweep").await.unwrap();
+                assert_eq!(expired.is_some(), self.reference.expire(place));
             }
         }
     }

@@ -276,11 +276,12 @@ impl Reference {
         self.look_at(places)
     }
 
-    pub(crate) fn expire(&mut self, place: usize) {
-        // A run that has ended, or whose worker is heard of, is left alone.
-        if let Ok(change) = self.entries[place].run.expire(self.now_ms, &self.settings) {
-            self.apply(place, change);
-        }
+    /// Whether it did something: a run that has ended, or whose worker is heard of, is left alone.
+    pub(crate) fn expire(&mut self, place: usize) -> bool {
+        let expired = self.entries[place].run.expire(self.now_ms, &self.settings);
+        let is_changed = expired.is_ok();
+        expired.into_iter().for_each(|change| self.apply(place, change));
+        is_changed
     }
 }
 

@@ -94,19 +94,37 @@ pub(crate) async fn a_lost_worker_is_told_apart_from_a_slow_one(bench: Bench) {
     bench.advance(bench.settings.lease_ms - 1);
     assert_eq!(bench.store.sweep_leases(10).await.unwrap(), [], "it was heard of");
     let alive = bench.store.expire(slow.run_id(), "sweep").await.unwrap();
-    assert_eq!(
-        alive.run.state.status(),
-        Status::Running,
-        "the sweep finds a sign of life and leaves it alone"
-    );
+    assert_eq!(alive, None, "the sweep finds a sign of life and leaves it alone");
+    assert_eq!(bench.status(slow.run_id()).await, Status::Running);
 
     bench.advance(1);
     assert_eq!(bench.store.sweep_leases(10).await.unwrap().len(), 1);
-    bench.store.expire(slow.run_id(), "sweep").await.unwrap();
+    let lost = bench.store.expire(slow.run_id(), "sweep").await.unwrap().unwrap();
+    assert_eq!(lost.run.state.status(), Status::Abandoned);
     assert_eq!(bench.status(slow.run_id()).await, Status::Abandoned);
-    bench.store.expire(slow.run_id(), "sweep").await.unwrap();
+    assert_eq!(bench.store.expire(slow.run_id(), "sweep").await.unwrap(), None, "it has ended");
     let lost = bench.store.heartbeat(&slow).await.unwrap_err();
     assert!(matches!(lost, StoreError::Refused(Refusal::Finished(_))), "{lost}");
+}
+
+pub(crate) async fn the_engine_is_to_be_told_of_what_ended_without_its_word(bench: Bench) {
+    bench.save_job("short", "default", Policy { deadline_ms: 1, retries: 0 }).await;
+    let (lost, late) = (bench.running("revenue").await.run_id(), bench.running("short").await.run_id());
+    bench.store.finish(bench.running("revenue").await, Report::Stopped).await.unwrap();
+    let cancelled = bench.scheduled("revenue").await;
+    bench.store.request_cancel(bench.tenant_id, cancelled, "ann", None).await.unwrap();
+    bench.advance(bench.settings.lease_ms);
+    for run_id in [lost, late] {
+        bench.store.expire(run_id, "sweep").await.unwrap().unwrap();
+    }
+    assert_eq!((bench.status(lost).await, bench.status(late).await), (Status::Abandoned, Status::Timeout));
+    for _ in 0..2 {
+        let found: Vec<_> = bench.store.sweep_cancels(10).await.unwrap().iter().map(Record::id).collect();
+        assert_eq!(found, [lost, late, cancelled], "until it is noted that the engine knows");
+    }
+    bench.store.withdrawn(vec![lost, late, cancelled]).await.unwrap();
+    bench.advance(bench.settings.lease_ms);
+    assert_eq!(bench.store.sweep_cancels(10).await.unwrap(), []);
 }
 
 pub(crate) async fn dead_entries_do_not_starve_a_live_one(bench: Bench) {

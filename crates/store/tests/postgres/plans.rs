@@ -58,7 +58,7 @@ async fn finding_runs_reads_no_whole_table() {
         ("find_lease_out", due, "1, 10".to_owned()),
         ("find_overdue", " runs_retried ", "1, 10".to_owned()),
         ("find_overdue", overdue, "1, 10".to_owned()),
-        ("find_to_withdraw", " runs_to_withdraw ", "1, 10".to_owned()),
+        ("find_to_withdraw", " runs_to_stop ", "1, 10".to_owned()),
         ("next_pause", " runs_pausing ", "1".to_owned()),
         ("lock_queues", " runs_waiting ", String::new()),
         ("waiting_queues", " runs_waiting ", String::new()),

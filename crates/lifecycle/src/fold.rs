@@ -8,7 +8,7 @@ use crate::state::{Ending, Epoch, Status};
 /// What the events of a run say about it, put together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folded {
-    /// How far the run has come. A claim is no event, so a run that is being submitted counts as requested.
+    /// How far the run has come. A claim is no event, so a run that is being submitted counts as what it was before.
     pub status: Status,
     /// The latest owner that an event speaks of.
     pub epoch: Epoch,

@@ -57,25 +57,20 @@ pub struct Settings {
     pub reconcile_grace_ms: i64,
     /// How often a run is submitted before it fails.
     pub max_submit_attempts: u32,
-    /// The pause after the first failed submit; it doubles with each.
-    pub submit_backoff_ms: i64,
+    /// The pause after the first submit that failed, and after the first attempt that died; it doubles with each.
+    pub backoff_ms: i64,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self {
-            lease_ms: 30_000,
-            reconcile_grace_ms: 300_000,
-            max_submit_attempts: 5,
-            submit_backoff_ms: 1_000,
-        }
+        Self { lease_ms: 30_000, reconcile_grace_ms: 300_000, max_submit_attempts: 5, backoff_ms: 1_000 }
     }
 }
 
 impl Settings {
-    /// The pause after so many submits failed; it stops growing at the grace of a claim.
-    pub(crate) fn backoff_ms(&self, submits: u32) -> i64 {
-        let doubled = 1_i64.checked_shl(submits.saturating_sub(1)).unwrap_or(i64::MAX);
-        self.submit_backoff_ms.saturating_mul(doubled).min(self.reconcile_grace_ms)
+    /// The pause after so many submits failed, or attempts died; it stops growing at the grace of a claim.
+    pub(crate) fn pause_ms(&self, tries: u32) -> i64 {
+        let doubled = 1_i64.checked_shl(tries.saturating_sub(1)).unwrap_or(i64::MAX);
+        self.backoff_ms.saturating_mul(doubled).min(self.reconcile_grace_ms)
     }
 }

@@ -34,7 +34,7 @@ pub enum State {
 pub struct Scheduling {
     /// Who may go on with it, and from when others may.
     pub hold: Hold,
-    /// How often it was submitted, this time included.
+    /// How often it was submitted for this attempt, this time included.
     pub submits: u32,
     /// The number of the attempt that it is submitted for, from 1.
     pub attempt: u32,
@@ -59,7 +59,7 @@ pub enum Hold {
         /// From when on the claim counts as stale.
         stale_at_ms: i64,
     },
-    /// Any executor, but only after a pause: the last submit failed.
+    /// Any executor, but only after a pause: the last submit failed, or the last attempt died.
     BackingOff {
         /// When the pause ends.
         until_ms: i64,
@@ -69,7 +69,7 @@ pub enum Hold {
 /// What is true of a run while it waits for a worker.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Scheduled {
-    /// How often it was submitted.
+    /// How often it was submitted for this attempt.
     pub submits: u32,
     /// The number of the attempt that the next worker runs, from 1.
     pub attempt: u32,
@@ -84,7 +84,7 @@ pub struct Scheduled {
 pub struct Running {
     /// The worker's name.
     pub worker: String,
-    /// How often the run was submitted.
+    /// How often the run was submitted for this attempt.
     pub submits: u32,
     /// The number of the attempt, from 1.
     pub attempt: u32,

@@ -151,14 +151,14 @@ pub(crate) fn step(run: &Run, event: Event<'_>, now_ms: i64, settings: &Settings
             Ok(heartbeat(run, running, now_ms, settings))
         }
         (State::Running(running), Event::Report(_, report)) if is_owner => {
-            Ok(report_end(run, running, report, now_ms))
+            Ok(report_end(run, running, report, now_ms, settings))
         }
         (State::Running(running), Event::HandBack(_)) if is_owner => Ok(hand_back(run, running, now_ms)),
         (State::Scheduled(_), Event::Answer(report)) => Ok(answered(run, report, now_ms)),
         (State::Running(running), Event::Answer(report)) => {
-            lease_is_out(running, now_ms).map(|()| report_end(run, running, report, now_ms))
+            lease_is_out(running, now_ms).map(|()| report_end(run, running, report, now_ms, settings))
         }
-        (State::Running(running), Event::Expire) => expire(run, running, now_ms),
+        (State::Running(running), Event::Expire) => expire(run, running, now_ms, settings),
         (
             State::Scheduled(Scheduled { deadline_at_ms: Some(deadline_at_ms), .. })
             | State::Scheduling(Scheduling { deadline_at_ms: Some(deadline_at_ms), .. }),
@@ -194,7 +194,7 @@ fn moved(run: &Run, epoch: Epoch, state: State, events: Vec<Payload>) -> Change 
     Change { run: Run { epoch, state, ..run.clone() }, events }
 }
 
-/// Which submit it is, and of which attempt: a run that the engine loses between two attempts keeps its count and its deadline.
+/// Which submit it is, and of which attempt: a run that waits for another one keeps its deadline.
 #[derive(Debug, Clone, Copy)]
 struct Submission {
     submits: u32,
@@ -315,7 +315,7 @@ fn submit_failed(
 ) -> Change {
     let submits = failed.submits;
     let mut change = if submits < settings.max_submit_attempts && is_passing(error) {
-        let hold = Hold::BackingOff { until_ms: now_ms.saturating_add(settings.backoff_ms(submits)) };
+        let hold = Hold::BackingOff { until_ms: now_ms.saturating_add(settings.pause_ms(submits)) };
         moved(run, run.epoch, failed.held(hold), Vec::new())
     } else {
         concluded(run, &Outcome::Error(error.clone()), now_ms)
@@ -349,7 +349,7 @@ fn heartbeat(run: &Run, running: &Running, now_ms: i64, settings: &Settings) -> 
     moved(run, run.epoch, State::Running(running), Vec::new())
 }
 
-fn report_end(run: &Run, running: &Running, report: &Report, now_ms: i64) -> Change {
+fn report_end(run: &Run, running: &Running, report: &Report, now_ms: i64, settings: &Settings) -> Change {
     let outcome = match (report, &run.cancel) {
         // It did as it was asked; there is nothing to tell beside that.
         (Report::Stopped, Some(cancel)) => return cancelled(run, cancel, now_ms),
@@ -358,7 +358,7 @@ fn report_end(run: &Run, running: &Running, report: &Report, now_ms: i64) -> Cha
     let mut change = match (&outcome, &run.cancel) {
         (Outcome::Result(_), _) => concluded(run, &outcome, now_ms),
         (Outcome::Error(_), Some(cancel)) => cancelled(run, cancel, now_ms),
-        (Outcome::Error(error), None) => attempt_died(run, running, error, now_ms),
+        (Outcome::Error(error), None) => attempt_died(run, running, error, now_ms, settings),
     };
     change.events.insert(0, infrastructure(run, &outcome));
     change
@@ -384,30 +384,32 @@ fn answered(run: &Run, report: &Report, now_ms: i64) -> Change {
 
 /// Lets another worker run the attempt from its start; one that somebody wants to end has thereby ended.
 fn hand_back(run: &Run, running: &Running, now_ms: i64) -> Change {
-    match &run.cancel {
-        Some(cancel) => cancelled(run, cancel, now_ms),
-        None => wait_again(run, running, running.attempt, now_ms),
+    if let Some(cancel) = &run.cancel {
+        return cancelled(run, cancel, now_ms);
     }
+    let &Running { submits, attempt, deadline_at_ms, .. } = running;
+    let deadline_at_ms = Some(deadline_at_ms);
+    begin_again(run, State::Scheduled(Scheduled { submits, attempt, since_ms: now_ms, deadline_at_ms }))
 }
 
-fn wait_again(run: &Run, running: &Running, attempt: u32, now_ms: i64) -> Change {
-    let scheduled = Scheduled {
-        submits: running.submits,
-        attempt,
-        since_ms: now_ms,
-        deadline_at_ms: Some(running.deadline_at_ms),
-    };
-    let epoch = run.epoch.next();
-    moved(run, epoch, State::Scheduled(scheduled), vec![status_changed(Status::Scheduled, epoch)])
+/// Lets others go on with a run that its worker has let go of.
+fn begin_again(run: &Run, state: State) -> Change {
+    let (epoch, status) = (run.epoch.next(), state.status());
+    moved(run, epoch, state, vec![status_changed(status, epoch)])
 }
 
-/// Ends the run, or hands it to the next worker if the fault may pass and the job allows another attempt.
-fn attempt_died(run: &Run, running: &Running, error: &RunError, now_ms: i64) -> Change {
-    let may_retry = running.attempt <= run.policy.retries && now_ms < running.deadline_at_ms;
-    if !may_retry || !is_passing(error) {
+/// Ends the run, or lets it be submitted for another attempt after a pause, if the fault may pass and the job allows that.
+fn attempt_died(run: &Run, running: &Running, error: &RunError, now_ms: i64, settings: &Settings) -> Change {
+    let &Running { attempt, deadline_at_ms, .. } = running;
+    let left_ms = deadline_at_ms.saturating_sub(now_ms);
+    if attempt > run.policy.retries || left_ms <= 0 || !is_passing(error) {
         return concluded(run, &Outcome::Error(error.clone()), now_ms);
     }
-    wait_again(run, running, running.attempt.saturating_add(1), now_ms)
+    // Half of what is left, at most: no pause costs the attempt that it is for.
+    let until_ms = now_ms.saturating_add(settings.pause_ms(attempt).min(left_ms / 2));
+    let again =
+        Submission { submits: 0, attempt: attempt.saturating_add(1), deadline_at_ms: Some(deadline_at_ms) };
+    begin_again(run, again.held(Hold::BackingOff { until_ms }))
 }
 
 /// While its worker may still be heard of, nobody else speaks for a run.
@@ -418,7 +420,7 @@ fn lease_is_out(running: &Running, now_ms: i64) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn expire(run: &Run, running: &Running, now_ms: i64) -> Result<Change, Refusal> {
+fn expire(run: &Run, running: &Running, now_ms: i64, settings: &Settings) -> Result<Change, Refusal> {
     lease_is_out(running, now_ms)?;
     if let Some(cancel) = &run.cancel {
         return Ok(cancelled(run, cancel, now_ms));
@@ -426,7 +428,7 @@ fn expire(run: &Run, running: &Running, now_ms: i64) -> Result<Change, Refusal> 
     if now_ms >= running.deadline_at_ms {
         return Ok(timed_out(run, now_ms));
     }
-    Ok(attempt_died(run, running, &worker_lost(&running.worker), now_ms))
+    Ok(attempt_died(run, running, &worker_lost(&running.worker), now_ms, settings))
 }
 
 /// Ends a run whose time ran out between two attempts; an executor keeps what it has claimed until that is stale.

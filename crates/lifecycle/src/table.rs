@@ -75,6 +75,8 @@ fn states() -> Vec<(&'static str, Run)> {
         ("scheduling, another's claim", run(scheduling(Some("other"), soon, 1))),
         ("scheduling, pausing", run(scheduling(None, soon, 1))),
         ("scheduling, pause over", run(scheduling(None, past, 1))),
+        ("scheduling, pausing between attempts", second_attempt(scheduling(None, soon, 0), late)),
+        ("scheduling, pause between attempts over", second_attempt(scheduling(None, past, 0), late)),
         (
             "scheduling, claim stale, past its deadline",
             second_attempt(scheduling(Some("other"), past, 1), past),

@@ -311,7 +311,7 @@ impl Store {
         self.transact(verbs::Withdrawn { runs }).await
     }
 
-    /// How many milliseconds it is until the first pause between submits is over; none if no run pauses.
+    /// How many milliseconds it is until the first pause between submits or attempts is over; none if no run pauses.
     pub async fn next_pause_ms(&self) -> Result<Option<i64>, StoreError> {
         self.transact(verbs::NextPause).await
     }

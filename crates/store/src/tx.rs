@@ -98,7 +98,7 @@ pub(crate) trait Tx: Send {
         now_ms: i64,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// When the first pause between submits is over of those runs that have time left.
+    /// When the first pause between submits or attempts is over of those runs that have time left.
     fn next_pause(&mut self, now_ms: i64) -> impl Future<Output = Result<Option<i64>, StoreError>> + Send;
 
     /// Deletes runs that have ended, with their events.
@@ -144,7 +144,7 @@ pub(crate) enum Search {
         /// Its name.
         queue: String,
     },
-    /// Those whose pause between submits is over, and which have time left.
+    /// Those whose pause between submits or attempts is over, and which have time left.
     PauseOver {
         /// The time it is.
         now_ms: i64,

@@ -33,32 +33,12 @@ impl<E: Engine> Task for Waiting<E> {
             submit(&self.executor, &mut tally, own).await?;
             has_started.store(true, Ordering::Relaxed);
         }
-        if self.executor.engine.reads_hand_offs() {
-            self.schedule(&mut tally).await?;
-        } else {
-            submit(&self.executor, &mut tally, || store.claim_for_scheduling(name, self.batch)).await?;
-        }
+        start(&self.executor, &mut tally, self.batch).await?;
         Ok(tally)
     }
 }
 
-impl<E: Engine> Waiting<E> {
-    /// Schedules until nothing is left to.
-    async fn schedule(&self, tally: &mut Tally) -> Result<(), StoreError> {
-        let Executor { store, name, stopping, .. } = &*self.executor;
-        while !stopping.has_begun() {
-            let count = store.schedule(name, self.batch).await?;
-            tally.seen += count as u64;
-            tally.done += count as u64;
-            if count < self.batch as usize {
-                break;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Claims and submits what has paused since a submit that failed: nobody says when a pause is over.
+/// Claims and submits what has paused since a submit that failed or an attempt that died: nobody says when a pause is over.
 pub(crate) struct Pauses<E> {
     pub(crate) executor: Arc<Executor<E>>,
     pub(crate) batch: u32,
@@ -68,11 +48,11 @@ impl<E: Engine> Task for Pauses<E> {
     const NAME: &'static str = "pauses";
 
     async fn pass(&self) -> Result<Tally, StoreError> {
-        let Executor { store, name, has_started, .. } = &*self.executor;
+        let Executor { store, has_started, .. } = &*self.executor;
         let mut tally = Tally::default();
         let Some(left_ms) = store.next_pause_ms().await? else { return Ok(tally) };
         if left_ms <= 0 && has_started.load(Ordering::Relaxed) {
-            submit(&self.executor, &mut tally, || store.claim_for_scheduling(name, self.batch)).await?;
+            start(&self.executor, &mut tally, self.batch).await?;
         }
         let left = Duration::from_millis(left_ms.max(0).cast_unsigned());
         tally.again_in = Some(left.max(PAUSE_LEAST));
@@ -95,6 +75,27 @@ impl<E: Engine> Task for StaleClaims<E> {
         submit(&self.executor, &mut tally, || store.sweep_stale_claims(name, false, self.batch)).await?;
         Ok(tally)
     }
+}
+
+/// Claims and hands over what may start, until nothing is left to; an engine that reads hand-offs need not be told before.
+async fn start<E: Engine>(
+    executor: &Arc<Executor<E>>,
+    tally: &mut Tally,
+    batch: u32,
+) -> Result<(), StoreError> {
+    let Executor { store, engine, name, stopping, .. } = &**executor;
+    if !engine.reads_hand_offs() {
+        return submit(executor, tally, || store.claim_for_scheduling(name, batch)).await;
+    }
+    while !stopping.has_begun() {
+        let count = store.schedule(name, batch).await?;
+        tally.seen += count as u64;
+        tally.done += count as u64;
+        if count < batch as usize {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Submits what is claimed until nothing is left to claim; one that hangs holds up no other.

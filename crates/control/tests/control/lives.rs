@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use trueup_events::EventType;
 use trueup_events::outcome::{ErrorCode, Outcome};
-use trueup_lifecycle::{Ending, Policy, State, Status};
+use trueup_lifecycle::{Ending, Hold, Policy, Scheduling, State, Status};
 
 use crate::system::{Server, System};
 
@@ -41,8 +41,17 @@ pub(crate) async fn a_failure_that_would_come_again_is_not_retried(system: Syste
 }
 
 pub(crate) async fn an_attempt_that_dies_is_tried_again(system: System) {
-    let stopping = system.serve(Server::BUSY);
+    let stopping = system.serve(Server { reconcile_interval: None, ..Server::BUSY });
     let run_id = system.trigger("die", Policy { retries: 2, ..Policy::default() }).await;
+    for (next, pause_ms) in [(2, 1_000), (3, 2_000)] {
+        let record = system.pauses_before(run_id, next).await;
+        let State::Scheduling(Scheduling { hold: Hold::BackingOff { until_ms }, .. }) = record.run.state
+        else {
+            unreachable!("it pauses")
+        };
+        assert_eq!(until_ms - system.store.now_ms().await.unwrap(), pause_ms);
+        system.advance(pause_ms);
+    }
     let record = system.reaches(run_id, Status::Failed).await;
     let State::Finished(finished) = &record.run.state else { panic!("{record:?}") };
     let Ending::Concluded(Outcome::Error(error)) = &finished.ending else { panic!("{record:?}") };

@@ -151,6 +151,8 @@ pub(crate) async fn a_lost_run_is_retried_if_its_job_says_so(system: System) {
     let run_id = silent(&system, Policy { retries: 1, ..Policy::default() }).await;
     system.engine.say(run_id, Answer::NotFound);
     let stopping = system.serve(Server::BUSY);
+    system.pauses_before(run_id, 2).await;
+    system.advance(60_000);
     system.reaches(run_id, Status::Completed).await;
     assert_eq!(system.count(run_id, EventType::Finalised).await, 1);
     stopping.finish(GRACE).await;

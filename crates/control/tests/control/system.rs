@@ -226,11 +226,18 @@ impl System {
 
     /// Waits until a submit of a run has failed, and it pauses before the next.
     pub(crate) async fn pauses(&self, run_id: RunId) {
+        self.pauses_before(run_id, 1).await;
+    }
+
+    /// Waits until a run pauses before it is submitted, or submitted again, for an attempt.
+    pub(crate) async fn pauses_before(&self, run_id: RunId, attempt: u32) -> Record {
         let is_pausing = |record: &Record| match &record.run.state {
-            State::Scheduling(scheduling) => matches!(scheduling.hold, Hold::BackingOff { .. }),
+            State::Scheduling(scheduling) => {
+                scheduling.attempt == attempt && matches!(scheduling.hold, Hold::BackingOff { .. })
+            }
             _ => false,
         };
-        self.becomes(run_id, is_pausing).await;
+        self.becomes(run_id, is_pausing).await
     }
 
     /// The types of a run's events, in the order of the log; all of them when it has ended.

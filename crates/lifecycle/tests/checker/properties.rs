@@ -34,6 +34,7 @@ pub(crate) const ENGINE_BEHIND: &str = "the engine knows a run that is over";
 pub(crate) const TAKEN_TWICE: &str = "two workers try to take one run";
 pub(crate) const LEASE_LOST: &str = "a worker works on under a lost lease";
 pub(crate) const OVERDUE: &str = "a run waits for another attempt past its deadline";
+pub(crate) const PAUSES: &str = "a run pauses after an attempt that died";
 pub(crate) const RETRIED: &str = "an attempt is retried";
 pub(crate) const HANDED_BACK: &str = "another worker runs what one has handed back";
 pub(crate) const ANSWERED: &str = "an engine answers for a run whose worker is silent";
@@ -150,11 +151,13 @@ fn starts_in_time(world: &World) -> bool {
     })
 }
 
-/// A claim is no event: until the hand-off the log shows what the run was before it.
+/// A claim is no event: until the hand-off the log shows what the run was before it, or that it pauses between attempts.
 fn folds_to_row(row: &Row) -> bool {
     let (run, folded) = (&row.run, &row.log.folded);
     let is_status_told = match run.state.status() {
-        Status::Scheduling => matches!(folded.status, Status::Requested | Status::Scheduled),
+        Status::Scheduling => {
+            matches!(folded.status, Status::Requested | Status::Scheduled | Status::Scheduling)
+        }
         status => folded.status == status,
     };
     let ending = match &run.state {
@@ -214,6 +217,13 @@ fn situations() -> Vec<Property<System>> {
                     deadline_at_ms.is_some_and(|deadline| world.now_ms >= deadline)
                 }
                 _ => false,
+            })
+        }),
+        any(PAUSES, |_, world| {
+            any_row(world, |row| {
+                let is_off =
+                    |hold: &Hold| matches!(hold, Hold::BackingOff { until_ms } if *until_ms > world.now_ms);
+                matches!(&row.run.state, State::Scheduling(Scheduling { hold, attempt: 2, .. }) if is_off(hold))
             })
         }),
         any(RETRIED, |_, world| {

@@ -1,8 +1,14 @@
 //! The smaller rules: what an error amounts to, whether it may pass, and who may wait.
 
 use proptest::prelude::*;
-use trueup_events::outcome::{ErrorCode, Reason, RunError};
-use trueup_lifecycle::{Fact, Limits, QueueFull, classify, is_passing};
+use trueup_events::outcome::{ErrorCode, Outcome, Reason, RunError};
+use trueup_events::payload::Mode;
+use trueup_events::{Ids, JobId, RunId, TenantId};
+use trueup_lifecycle::{
+    Fact, Hold, Limits, Policy, QueueFull, Refusal, Report, Request, Run, Scheduling, Settings, State,
+    classify, is_passing,
+};
+use uuid::Uuid;
 
 use crate::walk::errors;
 
@@ -85,5 +91,42 @@ fn only_what_may_pass_is_tried_again() {
     for code in ErrorCode::ALL {
         let error = RunError::of_code(*code, "");
         assert_eq!(is_passing(&error), *code == ErrorCode::Crashed, "{code}");
+    }
+}
+
+/// Lets every attempt of a run die at once, and says how long it paused after each that another followed.
+fn pauses(policy: Policy, settings: &Settings) -> Vec<i64> {
+    let ids = Ids { run_id: RunId::Number(1), job_id: JobId(Uuid::nil()), tenant_id: TenantId(Uuid::nil()) };
+    let request = Request { mode: Mode::Immediate, by: "ann".to_owned(), queue: "default".to_owned() };
+    let died = Report::Ended(Outcome::Error(RunError::new(Reason::ConnectionFailed, "refused")));
+    let (mut run, mut now_ms, mut pauses) = (Run::request(ids, policy, &request).run, 0, Vec::new());
+    loop {
+        let (change, claim) = run.claim("executor", now_ms, settings).expect("it may");
+        let change = change.run.hand_off(&claim, now_ms, settings).expect("it may");
+        let (change, lease) = change.run.take("worker", now_ms, settings).expect("it may");
+        run = change.run.report(&lease, &died, now_ms, settings).expect("it may").run;
+        let State::Scheduling(Scheduling { hold: Hold::BackingOff { until_ms }, submits: 0, .. }) = run.state
+        else {
+            return pauses;
+        };
+        let early = run.claim("executor", until_ms - 1, settings);
+        assert!(until_ms == now_ms || matches!(early, Err(Refusal::Early { .. })), "{early:?}");
+        pauses.push(until_ms - now_ms);
+        now_ms = until_ms;
+    }
+}
+
+#[test]
+fn an_attempt_that_died_is_followed_by_a_pause_that_doubles() {
+    let settings = Settings { reconcile_grace_ms: 10_000, ..Settings::default() };
+    let table: [(Policy, &[i64]); 4] = [
+        (Policy { retries: 0, ..Policy::default() }, &[]),
+        (Policy { retries: 2, ..Policy::default() }, &[1_000, 2_000]),
+        (Policy { retries: 6, ..Policy::default() }, &[1_000, 2_000, 4_000, 8_000, 10_000, 10_000]),
+        // Half of the time that is left, at most.
+        (Policy { retries: 4, deadline_ms: 5_000 }, &[1_000, 2_000, 1_000, 500]),
+    ];
+    for (policy, expected) in table {
+        assert_eq!(pauses(policy, &settings), expected, "{policy:?}");
     }
 }

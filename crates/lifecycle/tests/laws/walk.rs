@@ -5,12 +5,12 @@ use trueup_events::outcome::{ErrorCode, Outcome, Reason, RunError, Verdict};
 use trueup_events::payload::Mode;
 use trueup_events::{Ids, JobId, Payload, RunId, TenantId};
 use trueup_lifecycle::{
-    Cancel, Change, Claim, Lease, Policy, Refusal, Report, Request, Run, Settings, State,
+    Cancel, Change, Claim, Hold, Lease, Policy, Refusal, Report, Request, Run, Scheduling, Settings, State,
 };
 use uuid::Uuid;
 
 pub(crate) const SETTINGS: Settings =
-    Settings { lease_ms: 3, reconcile_grace_ms: 2, max_submit_attempts: 4, submit_backoff_ms: 1 };
+    Settings { lease_ms: 3, reconcile_grace_ms: 2, max_submit_attempts: 4, backoff_ms: 1 };
 
 /// One thing that somebody tries; a grant is the newest, or one that was newest so many grants ago.
 #[derive(Debug, Clone)]
@@ -83,7 +83,9 @@ fn ask(
     let answer = match attempt {
         Try::Next(report) => {
             let next = match run.state {
-                State::Requested => Try::Claim,
+                State::Requested | State::Scheduling(Scheduling { hold: Hold::BackingOff { .. }, .. }) => {
+                    Try::Claim
+                }
                 State::Scheduling(_) => Try::HandOff { grants_ago: 0 },
                 State::Scheduled(_) => Try::Take,
                 State::Running(_) | State::Finished(_) => {

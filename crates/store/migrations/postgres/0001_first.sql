@@ -66,7 +66,7 @@ create table trueup.runs (
     state text not null check (state in ('requested', 'scheduling', 'scheduled', 'running',
         'completed', 'failed', 'timeout', 'cancelled', 'abandoned')),
     epoch bigint not null check (epoch >= 0),
-    -- Of a claim: who holds it. Without one, a run that is scheduling pauses between submits.
+    -- Of a claim: who holds it. Without one, a run that is scheduling pauses between submits or attempts.
     executor text,
     -- From when on a sweep may act: a claim is stale, a pause is over, a hand-off is old, a lease has run out.
     due_at_ms bigint,

@@ -65,7 +65,7 @@ create table runs (
     state text not null constraint state_is_known check (state = 'requested' or state = 'scheduling' or state = 'scheduled' or state = 'running'
         or state = 'completed' or state = 'failed' or state = 'timeout' or state = 'cancelled' or state = 'abandoned'),
     epoch integer not null check (epoch >= 0),
-    -- Of a claim: who holds it. Without one, a run that is scheduling pauses between submits.
+    -- Of a claim: who holds it. Without one, a run that is scheduling pauses between submits or attempts.
     executor text,
     -- From when on a sweep may act: a claim is stale, a pause is over, a hand-off is old, a lease has run out.
     due_at_ms integer,

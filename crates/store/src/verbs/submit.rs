@@ -36,7 +36,7 @@ async fn to_claim<T: Tx>(
 ) -> Result<(Vec<Record>, i64), StoreError> {
     let mut queues = tx.waiting_queues().await?.into_iter();
     let now_ms = now_ms(tx, context).await?;
-    // Those that pause between submits hold a slot already, so they need no room; the queue whose turn it is goes along, in one flight.
+    // Those that pause between submits or attempts hold a slot already, so they need no room; the queue whose turn it is goes along, in one flight.
     let mut searches = vec![(Search::PauseOver { now_ms }, limit)];
     searches.extend(queues.next().and_then(|queue| queue.search(limit)));
     let mut found = find_all(tx, context, &searches).await?;

@@ -22,7 +22,7 @@ pub(crate) async fn a_lost_lease_refuses_to_tell_and_to_hand_back(bench: Bench) 
     let lost = bench.running("again").await;
     bench.advance(bench.settings.lease_ms);
     bench.store.expire(lost.run_id(), "sweep").await.unwrap();
-    let next = bench.take().await.lease;
+    let next = bench.take_again().await.lease;
     let before = bench.log().await;
     let refusals = [
         bench.store.tell(&lost, vec![progress(7)]).await.map(drop),

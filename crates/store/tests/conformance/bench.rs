@@ -113,6 +113,14 @@ impl Bench {
         taken.lease
     }
 
+    /// Lets the pause of the one run pass whose attempt died, hands it off again, and lets a worker take it.
+    pub(crate) async fn take_again(&self) -> Taken {
+        let left_ms = self.store.next_pause_ms().await.unwrap().expect("a run pauses");
+        self.advance(left_ms);
+        self.store.hand_off(self.claim().await.claim).await.unwrap();
+        self.take().await
+    }
+
     /// The one run that can be taken.
     pub(crate) async fn take(&self) -> Taken {
         let mut taken = self.store.take(WORKER, 10).await.unwrap();

@@ -87,20 +87,38 @@ pub(crate) async fn every_outcome_ends_in_its_state(bench: Bench) {
 }
 
 pub(crate) async fn an_attempt_that_died_is_retried_if_the_job_says_so(bench: Bench) {
-    bench.save_job("retried", "default", Policy { retries: 1, ..Policy::default() }).await;
+    bench.set_queue("narrow", Some(1), None).await;
+    bench.save_job("retried", "narrow", Policy { retries: 1, ..Policy::default() }).await;
     let first = bench.running("retried").await;
     let run_id = first.run_id();
     let crashed = || ended(RunError::of_code(ErrorCode::Crashed, "signal 11"));
     bench.store.finish(first.clone(), crashed()).await.unwrap();
-    assert_eq!(bench.status(run_id).await, Status::Scheduled);
+    assert_eq!(bench.status(run_id).await, Status::Scheduling);
 
-    let second = bench.take().await.lease;
+    let waiting = bench.trigger("retried").await;
+    assert_eq!(bench.store.next_pause_ms().await.unwrap(), Some(bench.settings.backoff_ms));
+    bench.advance(bench.settings.backoff_ms - 1);
+    assert_eq!(
+        bench.store.claim_for_scheduling(EXECUTOR, 10).await.unwrap(),
+        [],
+        "it pauses, and has the slot"
+    );
+    assert_eq!(bench.store.sweep_stale_claims("executor-2", true, 10).await.unwrap(), []);
+    assert_eq!(bench.store.sweep_leases(10).await.unwrap(), []);
+    let second = bench.take_again().await.lease;
+    assert_eq!(second.run_id(), run_id);
     assert!(second.epoch() > first.epoch());
     assert_eq!(second.deadline_at_ms(), first.deadline_at_ms(), "a retry gets no more time");
     let stale = bench.store.heartbeat(&first).await.unwrap_err();
     assert!(matches!(stale, StoreError::Refused(Refusal::Lost { .. })), "{stale}");
     bench.store.finish(second, crashed()).await.unwrap();
     assert_eq!(bench.status(run_id).await, Status::Failed);
+
+    bench.store.hand_off(bench.claim().await.claim).await.unwrap();
+    bench.store.finish(bench.take().await.lease, crashed()).await.unwrap();
+    bench.store.request_cancel(bench.tenant_id, waiting, "ann", None).await.unwrap();
+    assert_eq!(bench.status(waiting).await, Status::Cancelled, "a pause is no reason to wait");
+    assert_eq!(bench.store.next_pause_ms().await.unwrap(), None);
 }
 
 pub(crate) async fn a_late_outcome_is_kept_beside_the_first(bench: Bench) {

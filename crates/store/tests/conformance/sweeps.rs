@@ -165,8 +165,7 @@ pub(crate) async fn a_run_that_waits_past_its_deadline_times_out(bench: Bench) {
     let deadline_ms = 2 * bench.settings.reconcile_grace_ms;
     bench.save_job("short", "default", Policy { deadline_ms, retries: 5 }).await;
     let crash = || Report::Ended(Outcome::Error(RunError::of_code(ErrorCode::Crashed, "signal 9")));
-    let passing = || RunError::new(Reason::QueueRejected, "over quota");
-    // One waits for a worker, one pauses between submits, and the executor of one is lost.
+    // One waits for a worker, one pauses between attempts, and the executor of one is lost.
     let mut leases = Vec::new();
     for _ in 0..3 {
         leases.push(bench.running("short").await);
@@ -176,9 +175,9 @@ pub(crate) async fn a_run_that_waits_past_its_deadline_times_out(bench: Bench) {
         bench.store.finish(lease, crash()).await.unwrap();
     }
     bench.advance(bench.settings.reconcile_grace_ms);
-    bench.store.take_over(claimed, EXECUTOR).await.unwrap().unwrap();
-    let claim = bench.store.take_over(pauses, EXECUTOR).await.unwrap().unwrap().claim;
-    bench.store.submit_failed(claim, passing()).await.unwrap();
+    let claim = bench.store.claim_run(waits, EXECUTOR).await.unwrap().unwrap().claim;
+    bench.store.hand_off(claim).await.unwrap();
+    bench.store.claim_run(claimed, EXECUTOR).await.unwrap().unwrap();
     assert_eq!(bench.store.sweep_leases(10).await.unwrap(), [], "they have time");
     bench.advance(deadline_ms - bench.settings.reconcile_grace_ms);
 

@@ -59,6 +59,14 @@ pub(crate) enum Failure {
         /// What is wrong with it.
         error: StoreError,
     },
+    /// The store turns out to be damaged.
+    #[error("cannot go on with the store {place}: {error}")]
+    DamagedStore {
+        /// Where it is, without its password.
+        place: String,
+        /// How one can tell.
+        error: StoreError,
+    },
     /// The folder for the files of runs cannot be made.
     #[error("cannot make the folder {folder}: {error}")]
     NoFolder {
@@ -171,7 +179,9 @@ impl Failure {
                 ErrorKind::StorageFull => Some("free some space, or write to another disk".to_owned()),
                 _ => None,
             },
-            Self::Store(error) | Self::OpenStore { error, .. } => store_hint(error),
+            Self::Store(error) | Self::OpenStore { error, .. } | Self::DamagedStore { error, .. } => {
+                store_hint(error)
+            }
             Self::NoFolder { .. } => Some("name another by --data-dir, or by --store".to_owned()),
             Self::ReadJob { .. } => Some("check the path".to_owned()),
             Self::NoJob { .. } => Some("nothing was saved; docs/jobs.md says what a job has".to_owned()),

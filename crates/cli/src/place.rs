@@ -109,14 +109,19 @@ fn open_there<T>(
         let failed = |error| Failure::OpenStore { place: home.store.to_string(), error };
         let store = open(&home.store, role, Options::default()).await?;
         let tenant_id = match role {
-            Role::Reader => store.tenant_named(TENANT).await?.ok_or_else(|| {
+            Role::Reader => store.tenant_named(TENANT).await.map_err(failed)?.ok_or_else(|| {
                 failed(StoreError::NoStore { problem: format!("it has no tenant named {TENANT:?}") })
             })?,
-            Role::Command | Role::Server => store.tenant(TENANT).await?,
+            Role::Command | Role::Server => store.tenant(TENANT).await.map_err(failed)?,
         };
         let done = work(&store, tenant_id).await;
         store.close().await?;
-        done
+        done.map_err(|failure| match failure {
+            Failure::Store(error @ StoreError::Damaged { .. }) => {
+                Failure::DamagedStore { place: home.store.to_string(), error }
+            }
+            other => other,
+        })
     })
 }
 

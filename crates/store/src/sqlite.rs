@@ -57,7 +57,8 @@ impl Sqlite {
 
     fn open_now(path: &Path, role: Role, options: Options) -> Result<Self, StoreError> {
         let path = &inspect::real(path);
-        let depth = if role == Role::Server { Depth::Pages } else { Depth::Schema };
+        // Who only looks cannot make it worse, and finds out by itself.
+        let depth = if role == Role::Reader { Depth::Schema } else { Depth::Pages };
         // First, so that a file that is refused gets no lock beside it.
         let found = inspect::inspect(path, depth)?;
         if role == Role::Reader {

@@ -235,6 +235,36 @@ fn a_store_that_is_away_is_named_without_its_password() {
 }
 
 #[test]
+fn a_damaged_store_is_named_and_left_as_it_is() {
+    const PAGE: usize = 4096;
+    let shared = Shared::sqlite();
+    fs::write(shared.place.path().join("job.yaml"), JOB).unwrap();
+    let run_id = shared.trigger().to_string();
+    let path = shared.place.path().join("store.db");
+    let whole = fs::read(&path).unwrap();
+    let commands: [&[&str]; 7] = [
+        &["status"],
+        &["runs", "list"],
+        &["runs", "show", &run_id],
+        &["runs", "cancel", &run_id],
+        &["queues", "set", "default", "--max-running", "3"],
+        &["run", "job.yaml"],
+        &["worker"],
+    ];
+    for pages in [3..6, 6..whole.len() / PAGE] {
+        let mut damaged = whole.clone();
+        damaged[pages.start * PAGE..pages.end * PAGE].fill(0xa5);
+        fs::write(&path, &damaged).unwrap();
+        for arguments in commands {
+            let refused = shared.shown(arguments);
+            let names_it = refused.contains(&format!("the store {}: the store is damaged: ", shared.store));
+            assert!(refused.starts_with("exit 2\n") && names_it, "{arguments:?}, {pages:?}: {refused}");
+            assert!(fs::read(&path).unwrap() == damaged, "{arguments:?}, {pages:?}: it was changed");
+        }
+    }
+}
+
+#[test]
 fn every_option_is_in_the_docs() {
     let docs = include_str!("../../../../docs/running.md");
     let shared = Shared::sqlite();

@@ -13,7 +13,7 @@ use super::migrate;
 use super::open::APPLICATION_ID;
 use crate::error::StoreError;
 
-/// A file no larger than this is checked from end to end before a server uses it.
+/// A file no larger than this is checked from end to end before anybody writes it.
 const CHECKED_BYTES_MAX: u64 = 64 << 20;
 /// What the first bytes of every SQLite database are.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";

@@ -67,7 +67,7 @@ fn foreign(application_id: i32, journal: &str) -> Vec<u8> {
 async fn what_is_no_store_is_left_as_it_is() {
     let store = used_store().await;
     let mut garbled = store.clone();
-    garbled[4096..5000].fill(0xa5);
+    garbled[3 * 4096..6 * 4096].fill(0xa5);
     let mut newer = store.clone();
     newer[60..64].copy_from_slice(&999_u32.to_be_bytes());
     let noise: Vec<u8> = (0..20_000_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
@@ -89,10 +89,12 @@ async fn what_is_no_store_is_left_as_it_is() {
         let folder = folder();
         let path = folder.path().join("store ?#%.db");
         fs::write(&path, &bytes).unwrap();
-        let refused = refusal(&path, Role::Server).await;
-        assert!(format!("{refused:?}").starts_with(kind), "{name}: {refused:?}");
-        assert!(!refused.is_passing(), "{name}");
-        assert!(fs::read(&path).unwrap() == bytes, "{name}: it was changed");
+        for role in [Role::Server, Role::Command] {
+            let refused = refusal(&path, role).await;
+            assert!(format!("{refused:?}").starts_with(kind), "{name}, {role:?}: {refused:?}");
+            assert!(!refused.is_passing(), "{name}");
+            assert!(fs::read(&path).unwrap() == bytes, "{name}, {role:?}: it was changed");
+        }
     }
 }
 

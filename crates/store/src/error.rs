@@ -84,6 +84,12 @@ pub enum StoreError {
         /// What the system said.
         problem: String,
     },
+    /// The file has several names, by each of which it would be taken for another store.
+    #[error("the file has {names} names (hard links), and a store has one")]
+    Named {
+        /// How many.
+        names: u64,
+    },
     /// There is no store there, and none was to be made.
     #[error("there is no store here: {problem}")]
     NoStore {
@@ -171,6 +177,7 @@ impl StoreError {
             Self::Away { .. } => "check that the database is up and can be reached; nothing was half-written",
             Self::Full { .. } => "free some space; nothing was half-written",
             Self::NoPlace { .. } => "check the path, and who may use it",
+            Self::Named { .. } => "remove the others; a symbolic link may lead to it",
             Self::NoStore { .. } => "check where it is; a server makes it when it starts",
             Self::Older { .. } => "start a server of this version once, which brings it up to date",
             Self::ReadOnly { .. } => "check who may write there",

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -69,10 +70,19 @@ pub(crate) fn inspect(path: &Path, depth: Depth) -> Result<Found, StoreError> {
         let problem = format!("{} is a folder or a device", path.display());
         return Err(StoreError::Foreign { problem });
     }
+    refuse_names(&metadata)?;
     if metadata.len() > 0 {
         Header::read(path)?.refuse_foreign()?;
     }
     if metadata.len() == 0 { Ok(Found::Nothing) } else { inspect_pages(path, &metadata, depth) }
+}
+
+/// Refuses a file that has several names: by each of them it would have a log of writes and a lock of its own, and two logs destroy it.
+fn refuse_names(metadata: &Metadata) -> Result<(), StoreError> {
+    match metadata.nlink() {
+        0 | 1 => Ok(()),
+        names => Err(StoreError::Named { names }),
+    }
 }
 
 /// Checks the pages, as long as nobody changes them.

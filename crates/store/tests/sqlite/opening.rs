@@ -128,6 +128,23 @@ fn set_read_only(path: &Path, read_only: bool) {
 }
 
 #[tokio::test]
+async fn a_file_of_several_names_is_refused_by_each() {
+    let folder = folder();
+    let (path, other) = (folder.path().join("store.db"), folder.path().join("other.db"));
+    let (store, tenant_id) = open_with_job(&folder).await;
+    fs::hard_link(&path, &other).unwrap();
+    for role in [Role::Server, Role::Command, Role::Reader] {
+        let refused = refusal(&other, role).await;
+        assert!(matches!(refused, StoreError::Named { names: 2 }), "{role:?}: {refused:?}");
+    }
+    store.trigger(wish(tenant_id)).await.unwrap();
+    store.close().await.unwrap();
+    assert!(matches!(refusal(&path, Role::Server).await, StoreError::Named { .. }));
+    fs::remove_file(&other).unwrap();
+    open(&folder, Role::Server).await.close().await.unwrap();
+}
+
+#[tokio::test]
 async fn an_empty_file_is_made_a_store() {
     let folder = folder();
     let path = folder.path().join("store.db");

@@ -34,13 +34,18 @@ begin
     return id;
 end $$;
 
--- Lets one more run wait in a queue, one caller at a time.
+-- Lets one more run wait in a queue, one caller at a time; who holds it until the end of a long transaction is not waited for.
 create function trueup.admit(tenant text, queue text, max_waiting bigint) returns void
-language plpgsql set search_path = pg_catalog, pg_temp as $$
+language plpgsql set search_path = pg_catalog, pg_temp set lock_timeout = '1s' as $$
 declare
     waiting bigint;
 begin
-    perform pg_advisory_xact_lock(1953723758, hashtext(tenant || '/' || queue));
+    begin
+        perform pg_advisory_xact_lock(1953723758, hashtext(tenant || '/' || queue));
+    exception when lock_not_available then
+        raise exception 'the queue "%" is busy: another transaction asks for a run and has not ended', queue
+            using errcode = 'lock_not_available', hint = 'Try again; whoever calls start_run should commit soon after.';
+    end;
     waiting := (select count(*) from (
         select from trueup.runs as r where r.tenant_id = tenant and r.queue = admit.queue and r.state = 'requested' limit max_waiting
     ) as counted);
@@ -92,6 +97,13 @@ begin
 end $$;
 
 revoke all on all functions in schema trueup from public;
+
+-- For params of another type; the one for text is what a literal is meant for, which would otherwise be ambiguous. They may do only what their caller may,
+-- so that everybody may call them.
+create function trueup.start_run(job text, params jsonb) returns text
+language sql set search_path = pg_catalog, pg_temp as 'select trueup.start_run(job, params::json)';
+create function trueup.start_run(job text, params text) returns text
+language sql set search_path = pg_catalog, pg_temp as 'select trueup.start_run(job, params::json)';
 
 -- Roles are the cluster's: another database may be making it at this moment, which no lock of this one prevents.
 do $$

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use trueup_events::TenantId;
+use trueup_lifecycle::Limits;
 use trueup_store::{JobDocument, RunFilter, Store};
 use trueup_testkit::{Postgres, blocks};
 
@@ -65,6 +66,69 @@ async fn a_run_starts_with_the_callers_transaction() {
     assert_eq!(details[0], details[1]);
     assert_eq!(store.verify_audit(None).await.unwrap().fault, None);
     assert_eq!(store.claim_for_scheduling("e", 9).await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn params_may_be_of_any_type_that_is_json() {
+    let url = database();
+    let store = open(&url).await;
+    let tenant_id = tenant(&store).await;
+    let caller = connect(&starter(&url, "starter_types").await).await;
+    let table = [
+        ("'ledger'", "{}"),
+        ("'ledger', null", "{}"),
+        ("'ledger', '{\"day\":1}'", "{\"day\":1}"),
+        ("'ledger', '{\"day\":1}'::json", "{\"day\":1}"),
+        ("'ledger', '{\"day\":1}'::jsonb", "{\"day\": 1}"),
+        ("'ledger', jsonb_build_object('day', 1)", "{\"day\": 1}"),
+        ("job => 'ledger', params => '{\"day\":1}'::varchar", "{\"day\":1}"),
+    ];
+    for (arguments, params) in table {
+        let start = format!("select trueup.start_run({arguments})");
+        let run_id: String = caller.query_one(&start, &[]).await.unwrap().get(0);
+        let record = store.run(tenant_id, run_id.parse().unwrap()).await.unwrap().unwrap();
+        assert_eq!(
+            (record.params.as_str(), record.triggered_by.as_str()),
+            (params, "starter_types"),
+            "{arguments}"
+        );
+    }
+    let stranger =
+        "do $$ begin create role stranger login; exception when duplicate_object then null; end $$";
+    let raw = connect(&url).await;
+    raw.batch_execute(&format!("{stranger}; grant usage on schema trueup to stranger")).await.unwrap();
+    let stranger = connect(&Postgres::shared().url("stranger", url.rsplit('/').next().unwrap())).await;
+    for (arguments, _) in table {
+        let refused =
+            stranger.query_one(&format!("select trueup.start_run({arguments})"), &[]).await.unwrap_err();
+        assert_eq!(refused.code().unwrap().code(), "42501", "{arguments}: {refused:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_queue_that_another_transaction_holds_is_busy() {
+    let url = database();
+    let store = open(&url).await;
+    let tenant_id = tenant(&store).await;
+    let limits = Limits { max_running: None, max_waiting: Some(9) };
+    store.set_queue(tenant_id, "default", limits, "ann").await.unwrap();
+    let starter = starter(&url, "starter_busy").await;
+    let (holder, caller) = (connect(&starter).await, connect(&starter).await);
+    let start = "select trueup.start_run('ledger')";
+    holder.batch_execute(&format!("begin; {start}")).await.unwrap();
+    caller.batch_execute("begin; set local lock_timeout = '9s'; savepoint before").await.unwrap();
+    let refused = caller.batch_execute(start).await.unwrap_err();
+    let error = refused.as_db_error().unwrap();
+    assert_eq!(
+        (error.code().code(), error.message()),
+        ("55P03", "the queue \"default\" is busy: another transaction asks for a run and has not ended")
+    );
+    holder.batch_execute("commit").await.unwrap();
+    caller.batch_execute(&format!("rollback to before; {start}")).await.unwrap();
+    let own: String = caller.query_one("show lock_timeout", &[]).await.unwrap().get(0);
+    assert_eq!(own, "9s", "what the caller has set is theirs");
+    caller.batch_execute("commit").await.unwrap();
+    assert_eq!(count(&store, tenant_id).await, 2);
 }
 
 #[tokio::test]

@@ -20,7 +20,7 @@ mod word;
 
 pub use event::{Details, Event, ResultKind, Sources, Status};
 pub use id::{JobId, RunId, TenantId, UnknownId};
-pub use mask::mask;
+pub use mask::{mask, mask_text};
 pub use payload::{Ids, Payload, PayloadError};
 pub use problem::Problem;
 pub use snowflake::{EventId, Snowflakes};

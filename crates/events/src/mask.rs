@@ -100,7 +100,7 @@ fn words(name: &str) -> Vec<String> {
 type Find = fn(&str, usize) -> Range<usize>;
 
 /// The text without PEM blocks, bearer tokens, passwords in URLs and what is set by `password=`; none if it has no secret.
-fn mask_text(text: &str) -> Option<String> {
+pub fn mask_text(text: &str) -> Option<String> {
     // Most texts are names and ids, and have nothing that a secret could stand behind.
     let may_hide = |byte: u8| byte.is_ascii_whitespace() || matches!(byte, b'=' | b'@') || !byte.is_ascii();
     if !text.bytes().any(may_hide) {

@@ -1,6 +1,6 @@
 //! Cancelling a run.
 
-use trueup_events::{RunId, TenantId};
+use trueup_events::{RunId, TenantId, mask_text};
 use trueup_lifecycle::{Cancel, CancelAnswer};
 
 use super::{change, existing};
@@ -26,9 +26,12 @@ impl Verb for RequestCancel {
             return Err(StoreError::NoSuchRun(self.run_id));
         }
         let deed = Deed { actor: &self.by, action: "request_cancel" };
+        // What is kept with the run is shown like what is told of it.
+        let masked = |reason: &String| mask_text(reason).unwrap_or_else(|| reason.clone());
+        let reason = self.reason.as_ref().map(masked);
         let mut answer = CancelAnswer::Asked;
         let record = change(tx, context, self.run_id, deed, |run, now_ms, settings| {
-            let cancel = Cancel { by: self.by.clone(), at_ms: now_ms, reason: self.reason.clone() };
+            let cancel = Cancel { by: self.by.clone(), at_ms: now_ms, reason };
             let (change, told) = run.cancel(&cancel, settings)?;
             answer = told;
             Ok(change)

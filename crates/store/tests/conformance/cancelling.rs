@@ -60,6 +60,18 @@ pub(crate) async fn the_cancel_table_holds(bench: Bench) {
     assert_eq!(bench.status(silent.run_id()).await, Status::Cancelled);
 }
 
+pub(crate) async fn a_secret_in_a_reason_is_not_kept(bench: Bench) {
+    let run_id = bench.trigger("revenue").await;
+    let reason = Some("wrong one: postgres://ann:hunter2@db/trueup");
+    let (record, _) = bench.store.request_cancel(bench.tenant_id, run_id, "ann", reason).await.unwrap();
+    for record in [record, bench.record(run_id).await] {
+        let kept = record.run.cancel.unwrap().reason;
+        assert_eq!(kept.as_deref(), Some("wrong one: postgres://ann:***@db/trueup"));
+    }
+    let told = bench.log().await;
+    assert!(!told.iter().any(|event| event.data.to_string().contains("hunter2")), "{told:?}");
+}
+
 pub(crate) async fn a_cancel_races_a_finish(bench: Bench) {
     for _ in 0..10 {
         let lease = bench.running("revenue").await;

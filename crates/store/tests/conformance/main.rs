@@ -50,6 +50,7 @@ conformance! {
     admission::of_wishes_at_once_each_has_its_own_answer,
     admission::executors_together_never_overfill_a_queue,
     cancelling::the_cancel_table_holds,
+    cancelling::a_secret_in_a_reason_is_not_kept,
     cancelling::a_cancel_races_a_finish,
     cancelling::another_tenants_run_does_not_exist,
     sweeps::a_stale_claim_is_taken_over,

@@ -7,6 +7,7 @@ mod checksum;
 mod column;
 mod csv;
 mod database;
+mod decimal;
 mod error;
 mod excel;
 mod find;

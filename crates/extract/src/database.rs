@@ -4,6 +4,8 @@ use std::io;
 use std::path::Path;
 
 use crate::error::{Error, Refused};
+#[cfg(feature = "odbc")]
+use crate::odbc;
 use crate::table::Table;
 use crate::{mysql, postgres, sqlite};
 
@@ -33,6 +35,9 @@ pub enum Engine {
     Mysql,
     /// A SQLite file, whose path is the URL.
     Sqlite,
+    /// Whatever has an ODBC driver; the URL is its connection string.
+    #[cfg(feature = "odbc")]
+    Odbc,
 }
 
 /// SQL and the values that are bound in it.
@@ -73,7 +78,7 @@ impl Query {
     pub fn table(engine: Engine, name: &[String]) -> Self {
         let quoted = |part: &String| match engine {
             Engine::Mysql => format!("`{}`", part.replace('`', "``")),
-            Engine::Postgres | Engine::Sqlite => quoted(part),
+            _ => quoted(part),
         };
         let name: Vec<String> = name.iter().map(quoted).collect();
         Self { pieces: vec![format!("select * from {}", name.join("."))], values: Vec::new() }
@@ -119,6 +124,8 @@ impl Database<'_> {
             Engine::Postgres => postgres::read(self, query),
             Engine::Mysql => mysql::read(self, query),
             Engine::Sqlite => sqlite::read(self, query),
+            #[cfg(feature = "odbc")]
+            Engine::Odbc => odbc::read(self, query),
         }
     }
 

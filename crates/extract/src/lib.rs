@@ -19,6 +19,8 @@ mod json;
 mod keep;
 mod mysql;
 mod objects;
+#[cfg(feature = "odbc")]
+mod odbc;
 mod parquet;
 mod postgres;
 mod reach;

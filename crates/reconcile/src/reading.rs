@@ -151,8 +151,15 @@ fn database(
         ConnectionKind::Postgres => Engine::Postgres,
         ConnectionKind::Mysql => Engine::Mysql,
         ConnectionKind::Sqlite => Engine::Sqlite,
+        #[cfg(feature = "odbc")]
+        ConnectionKind::Odbc => Engine::Odbc,
+        #[cfg(not(feature = "odbc"))]
+        ConnectionKind::Odbc => {
+            let problem = "ODBC is not built in; build it with `cargo build --release --features odbc`";
+            return Err(invalid_job(&format!("connections.{name}.type"), problem));
+        }
         kind => {
-            let problem = format!("{kind} is not read yet; postgres, mysql, sqlite and files are");
+            let problem = format!("{kind} is not read yet; postgres, mysql, sqlite, odbc and files are");
             return Err(invalid_job(&format!("connections.{name}.type"), problem));
         }
     };
@@ -171,8 +178,8 @@ fn url(work: &Work<'_>, name: &str, connection: &Connection) -> Result<Secret, R
         None => Ok(None),
         Some(setting) => resolved(work, &format!("connections.{name}.{part}"), setting).map(Some),
     };
-    // Of a file, the path is all there is.
-    if let Some(url) = part("path")?.or(part("url")?) {
+    // Of a file, the path is all there is, and a driver has words of its own.
+    if let Some(url) = part("path")?.or(part("url")?).or(part("connection_string")?) {
         return Ok(url);
     }
     let escaped = |secret: &Secret| utf8_percent_encode(secret.expose(), NON_ALPHANUMERIC).to_string();

@@ -3,5 +3,7 @@
 
 mod asking;
 mod mysql;
+#[cfg(feature = "odbc")]
+mod odbc;
 mod postgres;
 mod sqlite;

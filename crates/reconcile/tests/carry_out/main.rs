@@ -10,6 +10,7 @@ mod failing;
 mod finding;
 mod matrix;
 mod objects;
+mod odbc;
 mod parallel;
 mod refusing;
 mod scene;

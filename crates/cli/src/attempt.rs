@@ -9,6 +9,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use signal_hook::consts::{SIGINT, SIGTERM};
 use trueup_compare::{Limits, Progress};
 use trueup_events::Time;
 use trueup_events::attempt::{Assignment, Line};
@@ -147,9 +148,10 @@ fn cancel_at_end_of(mut input: BufReader<Stdin>, progress: &Arc<Progress>) {
     });
 }
 
-/// Ctrl-C reaches the whole terminal; whoever started this decides what it means.
+/// Ctrl-C reaches the whole terminal, and a service manager's SIGTERM the whole service; whoever started this decides what it means.
 fn ignore_interrupts() -> io::Result<()> {
-    signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::new(AtomicBool::new(false))).map(drop)
+    let ignore = |signal| signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)));
+    [SIGINT, SIGTERM].into_iter().try_for_each(|signal| ignore(signal).map(drop))
 }
 
 /// When memory runs out, an attempt can be lost; the process that tells of it cannot.

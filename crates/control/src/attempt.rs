@@ -104,7 +104,13 @@ impl<P: Perform> Attempt<'_, P> {
                 before_the_end(&self.station.stopping, "asking what became of a run", beat).await?;
                 Ok(None)
             }
-            (Performed::Stopped, Some(Stop::Leaving)) => self.hand_back(lease).await.map(|()| None),
+            // Whoever ends a whole service may have ended the attempt as well, which says nothing of the run.
+            (Performed::Stopped, Some(Stop::Leaving))
+            | (Performed::Died { .. }, None | Some(Stop::Leaving))
+                if self.station.stopping.has_begun() =>
+            {
+                self.hand_back(lease).await.map(|()| None)
+            }
             (performed, stop) => self.finish(lease, report(performed, stop)).await.map(Some),
         }
     }

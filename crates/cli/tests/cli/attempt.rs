@@ -169,9 +169,11 @@ fn it_ends_with_the_one_that_started_it() {
     }
     #[cfg(unix)]
     {
-        let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-        assert!(sent.unwrap().success());
-        assert_eq!(child.try_wait().unwrap(), None, "an interrupt is not for it");
+        for signal in ["-INT", "-TERM"] {
+            let sent = std::process::Command::new("kill").args([signal, &child.id().to_string()]).status();
+            assert!(sent.unwrap().success());
+            assert_eq!(child.try_wait().unwrap(), None, "{signal} is not for it");
+        }
     }
     drop(input);
     assert_eq!(child.wait().unwrap().code(), Some(130));

@@ -83,12 +83,18 @@ pub(crate) async fn a_run_past_its_deadline_times_out(system: System) {
 
 pub(crate) async fn stopping_hands_back_what_is_under_way(system: System) {
     let stopping = system.serve(Server::BUSY);
-    let run_id = system.trigger("wait", Policy::default()).await;
-    system.reaches(run_id, Status::Running).await;
+    let mut runs = Vec::new();
+    for does in ["wait", "die-late"] {
+        let run_id = system.trigger(does, Policy::default()).await;
+        system.reaches(run_id, Status::Running).await;
+        runs.push((does, run_id));
+    }
     stopping.finish(Duration::ZERO).await;
-    let record = system.reaches(run_id, Status::Scheduled).await;
-    let State::Scheduled(scheduled) = &record.run.state else { panic!("{record:?}") };
-    assert_eq!(scheduled.attempt, 1, "it is the same attempt");
+    for (does, run_id) in runs {
+        let record = system.run(run_id).await;
+        let State::Scheduled(scheduled) = &record.run.state else { panic!("{does}: {record:?}") };
+        assert_eq!(scheduled.attempt, 1, "it is the same attempt");
+    }
 }
 
 pub(crate) async fn what_the_caller_wrote_names_nobody(system: System) {

@@ -49,6 +49,10 @@ impl Perform for Obedient {
             "match" => Performed::Ended(Outcome::Result(Verdict::Matched)),
             "fail" => Performed::Ended(Outcome::Error(RunError::new(Reason::SourceMissing, "no file"))),
             "die" => Performed::Died { facts: vec![Fact::Signalled(9)], last_words: "ouch".to_owned() },
+            "die-late" => {
+                stop.cancelled().await;
+                Performed::Died { facts: vec![Fact::Signalled(15)], last_words: String::new() }
+            }
             "wait" => {
                 stop.cancelled().await;
                 self.stopped.send_modify(|count| *count += 1);

@@ -27,7 +27,7 @@ type Arguments = BTreeMap<String, Value>;
 
 /// Retries what was asked for, and prints for each which run takes its place.
 pub(super) fn retry(options: &Retry) -> Result<ExitCode, Failure> {
-    let retried = place::visit(&options.places, async |store, tenant_id| {
+    let (retried, refused) = place::visit(&options.places, async |store, tenant_id| {
         let mut again = Again { store, tenant_id, jobs: HashMap::new() };
         let records = if options.status.is_empty() {
             named(store, tenant_id, &options.runs).await?
@@ -40,16 +40,30 @@ pub(super) fn retry(options: &Retry) -> Result<ExitCode, Failure> {
             wishes.push((record.id(), again.wish(record).await?));
         }
         let mut retried = Vec::with_capacity(wishes.len());
-        for (old, wish) in wishes {
-            retried.push((old, store.trigger(wish).await?));
+        let mut wishes = wishes.into_iter();
+        while let Some((old, wish)) = wishes.next() {
+            match store.trigger(wish).await {
+                Ok(new) => retried.push((old, new)),
+                Err(error) => {
+                    let left: Vec<RunId> = [old].into_iter().chain(wishes.map(|(old, _)| old)).collect();
+                    return Ok((retried, Some((left, error))));
+                }
+            }
         }
-        Ok(retried)
+        Ok((retried, None))
     })?;
+    // What was started is told whatever became of the rest: who does not know of it would start it again.
+    let lines = retried.iter().map(|(old, new): &(RunId, RunId)| format!("{old} is retried as {new}\n"));
+    let said = output::say(&lines.collect::<String>())?;
+    if let Some((left, error)) = refused {
+        let left: Vec<String> = left.iter().map(ToString::to_string).collect();
+        eprintln!("not retried: {}", left.join(" "));
+        return Err(error.into());
+    }
     if retried.is_empty() {
         eprintln!("there is nothing to retry");
     }
-    let lines = retried.iter().map(|(old, new): &(RunId, RunId)| format!("{old} is retried as {new}\n"));
-    output::say(&lines.collect::<String>())
+    Ok(said)
 }
 
 async fn named(store: &Store, tenant_id: TenantId, runs: &[String]) -> Result<Vec<Record>, Failure> {

@@ -132,6 +132,28 @@ fn all_that_ended_so_are_retried_once() {
 }
 
 #[test]
+fn what_a_full_queue_takes_of_many_retries_is_told_with_what_it_does_not() {
+    let shared = Shared::sqlite();
+    let old: Vec<String> = (0..4).map(|_| shared.trigger().to_string()).collect();
+    for id in &old {
+        shared.shown(&["runs", "cancel", id]);
+    }
+    shared.shown(&["queues", "set", "default", "--max-waiting", "2"]);
+    let ids: Vec<&str> = old.iter().map(String::as_str).collect();
+    let retried = shared.shown(&[&["runs", "retry"], &ids[..]].concat());
+    insta::assert_snapshot!(masked(&retried), @r#"
+    exit 2
+    ID1 is retried as ID2
+    ID3 is retried as ID4
+    not retried: ID5 ID6
+    error: the queue "default" is full: 2 runs wait already, and 2 may
+    hint: try again when some have started, or let more wait: trueup queues set default --max-waiting N
+    "#);
+    let waiting = shared.json(&["runs", "list", "--json", "--status", "requested"]);
+    assert_eq!(waiting.as_array().unwrap().len(), 2, "{waiting}");
+}
+
+#[test]
 fn the_status_of_a_store_is_shown() {
     for shared in [Shared::sqlite(), Shared::postgres()] {
         shared.trigger();

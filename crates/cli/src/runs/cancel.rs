@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use trueup_lifecycle::{CancelAnswer, Refusal};
+use trueup_events::outcome::Outcome;
+use trueup_lifecycle::{CancelAnswer, Ending, Refusal};
 use trueup_store::StoreError;
 
 use super::find;
@@ -18,7 +19,7 @@ pub(super) fn cancel(options: &Cancel) -> Result<ExitCode, Failure> {
         match asked {
             Ok((_, answer)) => Ok((id, answer)),
             Err(StoreError::Refused(Refusal::Finished(finished))) => Err(Failure::usage_hint(
-                format!("the run {id} has ended already: it is {}", finished.ending.status()),
+                format!("the run {id} has ended already: {}", told(&finished.ending)),
                 "nothing was changed",
             )),
             Err(error) => Err(error.into()),
@@ -30,4 +31,14 @@ pub(super) fn cancel(options: &Cancel) -> Result<ExitCode, Failure> {
             format!("{id} is running: its worker is told to stop, and says how it ended\n")
         }
     })
+}
+
+/// How a run ended, in a sentence.
+fn told(ending: &Ending) -> String {
+    let status = ending.status();
+    match ending {
+        Ending::Concluded(Outcome::Result(verdict)) => format!("it is {status} with {verdict}"),
+        Ending::Concluded(Outcome::Error(error)) => format!("it ended as {status}: {error}"),
+        Ending::Cancelled => format!("it is {status}"),
+    }
 }

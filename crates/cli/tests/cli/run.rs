@@ -95,7 +95,7 @@ fn a_job_is_run_and_remembered() {
             "#);
             insta::assert_snapshot!(masked(&shared.shown(&["runs", "cancel", id])), @r"
             exit 2
-            error: the run ID1 has ended already: it is completed
+            error: the run ID1 has ended already: it is completed with UNMATCHED
             hint: nothing was changed
             ");
             insta::assert_snapshot!(shared.shown(&["runs", "breaks", id]), @r#"

@@ -105,6 +105,9 @@ fn all_that_ended_so_are_retried_once() {
         let ran = shared.shown(&["run", "job.yaml", "-q", "--param", &format!("date={date}")]);
         assert!(ran.starts_with("exit 2\n"), "{ran}");
     }
+    let failed = shared.json(&["runs", "list", "--json"])[0]["run_id"].as_str().unwrap().to_owned();
+    let cancelled = shared.shown(&["runs", "cancel", &failed]);
+    assert!(cancelled.contains("has ended already: it ended as failed: SOURCE_MISSING: "), "{cancelled}");
     let retried = shared.shown(&["runs", "retry", "--status", "failed"]);
     assert_eq!(masked(&retried), "exit 0\nID1 is retried as ID2\nID3 is retried as ID4\n");
     let list = shared.json(&["runs", "list", "--json", "--status", "requested"]);

@@ -253,6 +253,11 @@ impl Sqlite {
         self.readers.read("asking for the settings", read).await
     }
 
+    pub(crate) async fn now_ms(&self) -> Result<i64, StoreError> {
+        let read = |connection: &_| rows::first(connection, sql::NOW_MS, [], |row| Ok(row.get(0)?));
+        Ok(self.readers.read("asking for the time", read).await?.unwrap_or_default())
+    }
+
     pub(crate) async fn passes(&self) -> Result<Vec<Pass>, StoreError> {
         let read = move |connection: &_| rows::all(connection, sql::PASSES, [], rows::pass);
         self.readers.read("reading what tasks did", read).await

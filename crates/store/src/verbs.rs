@@ -25,7 +25,7 @@ pub(crate) use one::{ClaimRun, TakeRun};
 pub(crate) use start::{Asked, Trigger};
 pub(crate) use submit::{ClaimForScheduling, HandOff, Schedule, SubmitFailed};
 pub(crate) use sweep::{Expire, Look, Silence, SweepStaleClaims, TakeOver, Withdrawn};
-pub(crate) use task::{ForgetPasses, NextPause, NotePass, Now};
+pub(crate) use task::{ForgetPasses, NextPause, NotePass};
 pub(crate) use work::{Finish, Take};
 
 use std::collections::HashMap;

@@ -112,6 +112,11 @@ impl Postgres {
         Ok(found.first().map_or(i64::MAX, |row| row.get(0)))
     }
 
+    pub(crate) async fn now_ms(&self) -> Result<i64, StoreError> {
+        let found = self.read(|sql| &sql.now_ms, &[]).await?;
+        Ok(found.first().map_or(0, |row| row.get(0)))
+    }
+
     pub(crate) async fn to_stop(&self, worker: &str) -> Result<Vec<RunId>, StoreError> {
         self.read(|sql| &sql.to_stop, &[&worker]).await?.iter().map(rows::run_id).collect()
     }

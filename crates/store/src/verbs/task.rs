@@ -1,22 +1,10 @@
-//! What background tasks need of the store, and leave behind in it: the time, and a report of their last pass.
+//! What background tasks need of the store, and leave behind in it: the next pause, and a report of their last pass.
 
 use super::now_ms;
 use crate::context::Context;
 use crate::error::StoreError;
 use crate::record::Pass;
 use crate::tx::{Tx, Verb};
-
-/// Asks what time it is.
-pub(crate) struct Now;
-
-impl Verb for Now {
-    type Output = i64;
-    const DOING: &'static str = "asking for the time";
-
-    async fn apply<T: Tx>(&self, tx: &mut T, context: &Context) -> Result<i64, StoreError> {
-        now_ms(tx, context).await
-    }
-}
 
 /// Asks how long it is until the first pause between submits is over.
 pub(crate) struct NextPause;

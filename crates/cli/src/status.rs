@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use serde_json::json;
+use trueup_control::is_of_servers;
 use trueup_store::Pass;
 
 use crate::arguments::{Colours, StatusOf};
@@ -11,16 +12,17 @@ use crate::place::{self, Home};
 use crate::report::text_grid::{Field, lines};
 use crate::runs::{moment, span};
 use crate::visible::visible;
-use crate::{clock, output, queues, terminal};
+use crate::{output, queues, terminal};
 
-/// How long no task may report before that is worth a word: several times as long as the least frequent of them takes by default.
+/// How long no server may report before that is worth a word: several times as long as the least frequent of its tasks takes by default.
 const SILENT_MS: i64 = 120_000;
 
 /// Prints what there is to know.
 pub(crate) fn status(options: &StatusOf) -> Result<ExitCode, Failure> {
     let home = Home::of(&options.places)?;
-    let (schema, queues, passes) = place::look(&options.places, async |store, tenant_id| {
-        Ok((store.schema(), store.queues(tenant_id).await?, store.passes().await?))
+    let (schema, queues, passes, now_ms) = place::look(&options.places, async |store, tenant_id| {
+        let (queues, passes) = (store.queues(tenant_id).await?, store.passes().await?);
+        Ok((store.schema(), queues, passes, store.now_ms().await?))
     })?;
     if options.json {
         let queues = queues::json(&queues);
@@ -35,25 +37,28 @@ pub(crate) fn status(options: &StatusOf) -> Result<ExitCode, Failure> {
     let queues = queues::table(&queues);
     let headings = ["task", "process", "last pass", "took", "seen", "done", "note"];
     let rows: Vec<Vec<Field>> = passes.iter().map(task_row).collect();
-    let tasks = match passes.iter().map(|pass| pass.at_ms).max() {
-        None => "no background task has reported yet: `trueup serve` runs them\n".to_owned(),
-        Some(last_ms) => {
-            let table = lines(&headings, &rows, usize::MAX, marks);
-            format!("Background tasks\n{table}{}", silence(clock::now_ms() - last_ms))
-        }
+    let tasks = if passes.is_empty() {
+        "no background task has reported yet: `trueup serve` runs them\n".to_owned()
+    } else {
+        let table = lines(&headings, &rows, usize::MAX, marks);
+        format!("Background tasks\n{table}{}", silence(&passes, now_ms))
     };
     output::say(&format!("{head}\nQueues\n{queues}\n{tasks}"))
 }
 
-/// Says that nobody has reported for long, if so.
-fn silence(ms: i64) -> String {
-    match ms {
-        SILENT_MS.. => format!(
-            "\nno server has been heard of for {}: nothing moves unless `trueup serve` runs\n",
-            span(ms)
-        ),
-        _ => String::new(),
-    }
+/// Says that no server has reported for long, if so; workers alone submit nothing, and notice no loss.
+fn silence(passes: &[Pass], now_ms: i64) -> String {
+    let ago = match last_of_servers(passes) {
+        Some(last_ms) if now_ms - last_ms < SILENT_MS => return String::new(),
+        Some(last_ms) => format!(" for {}", span(now_ms - last_ms)),
+        None => String::new(),
+    };
+    format!("\nno server has been heard of{ago}: nothing moves unless `trueup serve` runs\n")
+}
+
+/// When a server last reported, by the store's clock.
+fn last_of_servers(passes: &[Pass]) -> Option<i64> {
+    passes.iter().filter(|pass| is_of_servers(&pass.task)).map(|pass| pass.at_ms).max()
 }
 
 fn task_row(pass: &Pass) -> Vec<Field> {

@@ -27,7 +27,7 @@ pub use child::Child;
 pub use engine::{Answer, Engine, EngineError, Kept};
 pub use local::Local;
 pub use perform::{Means, Perform, Performed, Told};
-pub use serve::{Roles, serve};
+pub use serve::{Roles, is_of_servers, serve};
 pub use settings::{Settings, millis};
 pub use station::Station;
 pub use stopping::Stopping;

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use crate::bounded::Bounded;
+use crate::child::Child;
 use crate::engine::Engine;
 use crate::executor::Executor;
+use crate::local::Local;
 use crate::perform::Perform;
 use crate::settings::Settings;
 use crate::station::Station;
 use crate::sweep::{Cancels, HandOffs, Leases, Misses, Orphans, Pauses, Retention, StaleClaims, Waiting};
-use crate::task::{Background, OnChange, Rhythm};
+use crate::task::{Background, OnChange, Rhythm, Task};
 use crate::worker::{AtWork, Worker};
 
 /// What a process does for runs.
@@ -46,6 +48,11 @@ pub fn serve<E: Engine, P: Perform>(engine: &Arc<E>, station: Station<P>, roles:
         background.start(AtWork(Arc::clone(&worker)), now_and_then);
         stopping.spawn(worker.work());
     }
+}
+
+/// Whether a task of that name, by which it reports, is one that only servers have.
+pub fn is_of_servers(task: &str) -> bool {
+    ![<Orphans<Local>>::NAME, <AtWork<Child>>::NAME].contains(&task)
 }
 
 fn execute<E: Engine>(executor: &Arc<Executor<E>>, background: &Background, settings: Settings) {

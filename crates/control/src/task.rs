@@ -27,6 +27,8 @@ pub(crate) struct Tally {
 pub(crate) trait Task: Send + Sync + 'static {
     /// What it is called in reports.
     const NAME: &'static str;
+    /// Whether it sees the same runs again in every pass, so that they are not to be counted together.
+    const IS_GAUGE: bool = false;
 
     /// Looks, and does what is to be done.
     fn pass(&self) -> impl Future<Output = Result<Tally, StoreError>> + Send;
@@ -138,32 +140,32 @@ const REPORT_INTERVAL: Duration = Duration::from_secs(10);
 /// How long it stands while there is nothing to report, so that doing nothing costs the database next to nothing.
 const QUIET_INTERVAL: Duration = Duration::from_mins(1);
 
-/// How the report of a pass that failed begins.
-const FAILED: &str = "failed: ";
-
-/// When a task last reported.
+/// When a task last reported, and what.
 #[derive(Default)]
 struct Report {
     at: Option<Instant>,
+    reported: Tally,
     unreported: Tally,
 }
 
 impl Report {
-    /// Reports a pass; those that follow at once are reported together.
+    /// Reports a pass; those that follow at once are reported together, unless there is something new to say.
     async fn note<T: Task>(&mut self, background: &Background, tally: Tally, started: Instant) {
-        self.unreported.seen += tally.seen;
-        self.unreported.done += tally.done;
-        self.unreported.note = tally.note.or_else(|| self.unreported.note.take());
-        let is_quiet = self.unreported == Tally::default();
+        let Self { at, reported, unreported } = self;
+        unreported.seen = if T::IS_GAUGE { tally.seen } else { unreported.seen + tally.seen };
+        unreported.done += tally.done;
+        unreported.note = tally.note;
+        let is_news = unreported.note != reported.note || (T::IS_GAUGE && unreported.seen != reported.seen);
+        let is_quiet = *unreported == Tally::default();
         let interval = if is_quiet { QUIET_INTERVAL } else { REPORT_INTERVAL };
-        if self.at.is_none_or(|at| at.elapsed() >= interval) {
+        if is_news || at.is_none_or(|at| at.elapsed() >= interval) {
             self.write::<T>(background, started).await;
         }
     }
 
     /// Reports that a pass failed, at once; a store that is away cannot be told, and its next pass says more.
     async fn note_failure<T: Task>(&mut self, background: &Background, error: &StoreError, started: Instant) {
-        self.unreported.note = Some(format!("{FAILED}{error}"));
+        self.unreported.note = Some(format!("failed: {error}"));
         if !matches!(error, StoreError::Away { .. }) {
             self.write::<T>(background, started).await;
         }
@@ -171,7 +173,6 @@ impl Report {
 
     async fn write<T: Task>(&mut self, background: &Background, started: Instant) {
         let Tally { seen, done, note, .. } = self.unreported.clone();
-        let has_failed = note.as_ref().is_some_and(|note| note.starts_with(FAILED));
         let pass = Pass {
             task: T::NAME.to_owned(),
             instance: background.instance.clone(),
@@ -183,9 +184,8 @@ impl Report {
         };
         match background.store.note_pass(pass).await {
             Ok(()) => {
-                self.unreported = Tally::default();
-                // What a pass says after one that failed is reported at once.
-                self.at = (!has_failed).then(Instant::now);
+                self.reported = std::mem::take(&mut self.unreported);
+                self.at = Some(Instant::now());
             }
             // The next pass reports it with its own.
             Err(error) => tracing::warn!(task = T::NAME, %error, "a report was not written"),
@@ -195,6 +195,8 @@ impl Report {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use trueup_store::{Options, Place, Role};
 
     use super::*;
@@ -210,14 +212,59 @@ mod tests {
         }
     }
 
+    /// A task that tells how things stand.
+    struct Gauge;
+
+    impl Task for Gauge {
+        const NAME: &'static str = "gauge";
+        const IS_GAUGE: bool = true;
+
+        async fn pass(&self) -> Result<Tally, StoreError> {
+            Ok(Tally::default())
+        }
+    }
+
+    /// A store in a folder, for tasks to work on.
+    async fn background(folder: &Path) -> Background {
+        let place = Place::Sqlite(folder.join("trueup.db"));
+        let store = Arc::new(Store::open(&place, Role::Server, Options::default()).await.unwrap());
+        Background { store, instance: "one".to_owned(), stopping: Stopping::default() }
+    }
+
+    /// Notes passes, and says what the store knows after each: how many were seen and done, and why the rest were left.
+    async fn reported<T: Task>(
+        background: &Background,
+        tallies: &[(u64, u64, Option<&str>)],
+    ) -> Vec<(u64, u64, Option<String>)> {
+        let (mut last, mut reports) = (Report::default(), Vec::new());
+        for &(seen, done, note) in tallies {
+            let tally = Tally { seen, done, note: note.map(str::to_owned), again_in: None };
+            last.note::<T>(background, tally, Instant::now()).await;
+            let passes = background.store.passes().await.unwrap();
+            let pass = passes.iter().find(|pass| pass.task == T::NAME).unwrap();
+            reports.push((pass.seen, pass.done, pass.note.clone()));
+        }
+        reports
+    }
+
+    #[tokio::test]
+    async fn what_is_new_is_reported_at_once_and_the_rest_together() {
+        let folder = tempfile::tempdir().unwrap();
+        let background = background(folder.path()).await;
+        let away = || Some("away".to_owned());
+        let counted = [(2, 1, None), (2, 0, None), (2, 1, Some("away")), (0, 0, Some("away")), (0, 0, None)];
+        let expected = [(2, 1, None), (2, 1, None), (4, 1, away()), (4, 1, away()), (0, 0, None)];
+        assert_eq!(reported::<Hopeless>(&background, &counted).await, expected);
+        let gauged = [(2, 1, None), (2, 1, None), (2, 0, Some("away")), (2, 0, None), (0, 0, None)];
+        let expected = [(2, 1, None), (2, 1, None), (2, 1, away()), (2, 0, None), (0, 0, None)];
+        assert_eq!(reported::<Gauge>(&background, &gauged).await, expected);
+    }
+
     #[tokio::test]
     async fn a_pass_that_fails_is_reported() {
         let folder = tempfile::tempdir().unwrap();
-        let place = Place::Sqlite(folder.path().join("trueup.db"));
-        let store = Arc::new(Store::open(&place, Role::Server, Options::default()).await.unwrap());
-        let stopping = Stopping::default();
-        let background =
-            Background { store: Arc::clone(&store), instance: "one".to_owned(), stopping: stopping.clone() };
+        let background = background(folder.path()).await;
+        let (store, stopping) = (Arc::clone(&background.store), background.stopping.clone());
         background.start(Hopeless, Rhythm { interval: None, on_change: OnChange::Nothing });
         let look = async || store.passes().await.unwrap();
         let passes = trueup_testkit::until(store.changes(), look, |passes| !passes.is_empty()).await;

@@ -193,6 +193,7 @@ pub(crate) struct AtWork<P>(pub(crate) Arc<Worker<P>>);
 
 impl<P: Perform> Task for AtWork<P> {
     const NAME: &'static str = "worker";
+    const IS_GAUGE: bool = true;
 
     async fn pass(&self) -> Result<Tally, StoreError> {
         let seen = self.0.under_way().len() as u64;

@@ -177,8 +177,19 @@ fn the_status_of_a_store_is_shown() {
 #[test]
 fn a_server_that_is_not_heard_of_is_missed() {
     for shared in [Shared::sqlite(), Shared::postgres()] {
-        let (task, instance) = ("executor".to_owned(), "gone".to_owned());
-        let pass = Pass { task, instance, at_ms: 0, took_ms: 1, seen: 0, done: 0, note: None };
+        let worker = Pass {
+            task: "worker".to_owned(),
+            instance: "back".to_owned(),
+            at_ms: 0,
+            took_ms: 1,
+            seen: 0,
+            done: 0,
+            note: None,
+        };
+        shared.with_store(async |store, _| store.note_pass(worker.clone()).await.unwrap());
+        let status = shared.shown(&["status"]);
+        assert!(status.contains("\nno server has been heard of: nothing moves"), "{status}");
+        let pass = Pass { task: "executor".to_owned(), instance: "gone".to_owned(), ..worker };
         let long_ago = Clock::ByHand(Arc::new(AtomicI64::new(1_700_000_000_000)));
         shared.with_store_at(long_ago, async |store, _| store.note_pass(pass.clone()).await.unwrap());
         let status = shared.shown(&["status"]);

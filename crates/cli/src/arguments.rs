@@ -67,6 +67,28 @@ pub(crate) enum Command {
     Audit(Audit),
 }
 
+impl Command {
+    /// The store that it is for, if it is for one.
+    pub(crate) fn places(&self) -> Option<&Places> {
+        match self {
+            Self::Diff(_) | Self::Init(_) | Self::Attempt | Self::Check(_) | Self::Schema => None,
+            Self::Run(options) => Some(&options.places),
+            Self::Serve(options) => Some(&options.places),
+            Self::Worker(options) => Some(&options.places),
+            Self::Runs(Runs::List(options)) => Some(&options.places),
+            Self::Runs(Runs::Show(options)) => Some(&options.places),
+            Self::Runs(Runs::Cancel(options)) => Some(&options.places),
+            Self::Runs(Runs::Retry(options)) => Some(&options.places),
+            Self::Runs(Runs::Breaks(options)) => Some(&options.places),
+            Self::Queues(Queues::List(options)) => Some(&options.places),
+            Self::Queues(Queues::Set(options)) => Some(&options.places),
+            Self::Events(Events::Tail(options)) => Some(&options.places),
+            Self::Status(options) => Some(&options.places),
+            Self::Audit(Audit::Verify(options)) => Some(&options.places),
+        }
+    }
+}
+
 /// What `trueup audit` does.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Audit {

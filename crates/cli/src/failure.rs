@@ -148,13 +148,13 @@ impl Failure {
         Self::Usage { what: what.into(), hint: Some(hint.into()) }
     }
 
-    /// Prints the error and says how to exit.
-    pub(crate) fn report(&self, colours: bool) -> ExitCode {
+    /// Prints the error and says how to exit; what it proposes names the store by these options.
+    pub(crate) fn report(&self, colours: bool, store: &str) -> ExitCode {
         let paint = |style: &str, text: &str| {
             if colours { format!("\u{1b}[{style}m{text}\u{1b}[0m") } else { text.to_owned() }
         };
         eprintln!("{}: {}", paint("1;31", "error"), visible_lines(&self.to_string()));
-        if let Some(hint) = self.hint() {
+        if let Some(hint) = self.hint(store) {
             eprintln!("{}: {}", paint("1;36", "hint"), visible_lines(&hint));
         }
         ExitCode::from(if matches!(self, Self::Interrupted | Self::Left { .. }) {
@@ -164,7 +164,7 @@ impl Failure {
         })
     }
 
-    fn hint(&self) -> Option<String> {
+    fn hint(&self, store: &str) -> Option<String> {
         match self {
             Self::Usage { hint, .. } => hint.clone(),
             Self::Open { source_name, error } => reading_hint::of(source_name, error),
@@ -180,28 +180,28 @@ impl Failure {
                 _ => None,
             },
             Self::Store(error) | Self::OpenStore { error, .. } | Self::DamagedStore { error, .. } => {
-                store_hint(error)
+                store_hint(error, store)
             }
             Self::NoFolder { .. } => Some("name another by --data-dir, or by --store".to_owned()),
             Self::ReadJob { .. } => Some("check the path".to_owned()),
             Self::NoJob { .. } => Some("nothing was saved; docs/jobs.md says what a job has".to_owned()),
             Self::Check { .. } => Some("docs/jobs.md says what a job has".to_owned()),
             Self::Left { id } => Some(format!(
-                "it ends when its worker answers, or counts as lost; `trueup runs show {id}` shows which"
+                "it ends when its worker answers, or counts as lost; `trueup runs show {id}{store}` shows which"
             )),
-            Self::Run { id, .. } => Some(format!("`trueup runs show {id}` shows what it told")),
+            Self::Run { id, .. } => Some(format!("`trueup runs show {id}{store}` shows what it told")),
             Self::StoredBreaks(_) | Self::Signals(_) | Self::Runtime(_) | Self::Interrupted => None,
         }
     }
 }
 
-fn store_hint(error: &StoreError) -> Option<String> {
+fn store_hint(error: &StoreError, store: &str) -> Option<String> {
     match error {
         StoreError::NoSuchQueue { name } => {
-            Some(format!("make it: trueup queues set {name}; or let the job use the queue `default`"))
+            Some(format!("make it: trueup queues set {name}{store}; or let the job use the queue `default`"))
         }
         StoreError::QueueFull { queue, .. } => Some(format!(
-            "try again when some have started, or let more wait: trueup queues set {queue} --max-waiting N"
+            "try again when some have started, or let more wait: trueup queues set {queue}{store} --max-waiting N"
         )),
         other => other.hint().map(str::to_owned),
     }

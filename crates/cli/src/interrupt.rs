@@ -26,7 +26,7 @@ pub(crate) fn end_when_interrupted() -> Result<(), Failure> {
 }
 
 fn end() -> ! {
-    Failure::Interrupted.report(false);
+    Failure::Interrupted.report(false, "");
     std::process::exit(i32::from(INTERRUPTED))
 }
 

@@ -50,7 +50,7 @@ fn main() -> ExitCode {
     panics::leave_out_those_of_decoders();
     let arguments = Trueup::parse();
     if let Err(unknown) = arm_fail_point() {
-        return Failure::usage(format!("TRUEUP_FAIL_POINT: {unknown}")).report(false);
+        return Failure::usage(format!("TRUEUP_FAIL_POINT: {unknown}")).report(false, "");
     }
     let (done, colours) = match &arguments.command {
         Command::Diff(options) => (diff::run(options), options.color),
@@ -67,7 +67,10 @@ fn main() -> ExitCode {
         Command::Status(options) => (status::status(options), Colours::Auto),
         Command::Audit(Audit::Verify(options)) => (audit::verify(options), Colours::Auto),
     };
-    done.unwrap_or_else(|failure| failure.report(terminal::colours_on_stderr(colours)))
+    done.unwrap_or_else(|failure| {
+        let store = arguments.command.places().map(place::again).unwrap_or_default();
+        failure.report(terminal::colours_on_stderr(colours), &store)
+    })
 }
 
 /// Holds the process at a boundary of a verb, for tests that kill it there.

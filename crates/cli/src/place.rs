@@ -1,6 +1,7 @@
 //! Which store a command works on, and where runs leave their files.
 
 use std::env;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
@@ -12,7 +13,7 @@ use trueup_store::{Options, Place, Role, Store, StoreError};
 
 use crate::arguments::Places;
 use crate::failure::Failure;
-use crate::{runtime, terminal};
+use crate::{runtime, shell, terminal};
 
 /// The one tenant that there is so far.
 const TENANT: &str = "default";
@@ -70,6 +71,32 @@ impl Home {
         let failed = |error| Failure::OpenStore { place: self.store.to_string(), error };
         let tenant_id = store.tenant(TENANT).await.map_err(failed)?;
         Ok((store, tenant_id))
+    }
+}
+
+/// The options by which a command that is proposed finds the same store; what the environment says need not be said again.
+pub(crate) fn again(places: &Places) -> String {
+    let is_given = |name: &str, value: &OsStr| env::var_os(name).is_none_or(|known| known != value);
+    let store = places.store.as_deref().filter(|store| is_given("TRUEUP_STORE", OsStr::new(store)));
+    let data_dir = places.data_dir.as_deref().filter(|dir| is_given("TRUEUP_DATA_DIR", dir.as_os_str()));
+    let options = [
+        store.map(|store| format!(" --store {}", shell::word(&without_password(store)))),
+        data_dir.map(|dir| format!(" --data-dir {}", shell::word(&dir.display().to_string()))),
+    ];
+    options.into_iter().flatten().collect()
+}
+
+/// A store as it may be shown, in full where that is possible.
+fn without_password(store: &str) -> String {
+    // What names no store is refused before anything is proposed.
+    let Ok(place) = store.parse::<Place>() else { return String::new() };
+    match (&place, store.split_once('?')) {
+        (Place::Postgres(_), Some((_, parameters))) => {
+            let may_be_secret = parameters.contains(['@', '%']) || parameters.to_lowercase().contains("pass");
+            // What is left out has to be missed: without it this may be another store.
+            format!("{place}?{}", if may_be_secret { "…" } else { parameters })
+        }
+        _ => place.to_string(),
     }
 }
 
@@ -148,4 +175,40 @@ fn user_data_dir() -> Result<PathBuf, Failure> {
             "name the store by --store, and for a store on PostgreSQL the folder for files by --data-dir",
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Places, again};
+
+    #[test]
+    fn a_store_is_named_again_without_its_password() {
+        let table = [
+            (None, None, ""),
+            (Some("sqlite:a.db"), None, " --store sqlite:a.db"),
+            (
+                Some("sqlite:Ann's runs.db"),
+                Some("my runs"),
+                r" --store 'sqlite:Ann'\''s runs.db' --data-dir 'my runs'",
+            ),
+            (
+                Some("postgres://ann@db/t"),
+                Some("/var/runs"),
+                " --store postgres://ann@db/t --data-dir /var/runs",
+            ),
+            (Some("postgres://ann:hunter2@db/t"), None, " --store postgres://ann@db/t"),
+            (
+                Some("postgres://ann:hunter2@db/t?sslmode=require&host=a"),
+                None,
+                " --store 'postgres://ann@db/t?sslmode=require&host=a'",
+            ),
+            (Some("postgres://db/t?user=ann&PassWord=hunter2"), None, " --store 'postgres://db/t?…'"),
+            (Some("postgres://db/t?p%61ssword=hunter2"), None, " --store 'postgres://db/t?…'"),
+            (Some("postgres://ann:hun?ter2@db/t"), None, " --store 'postgres://ann@db/t?…'"),
+        ];
+        for (store, data_dir, expected) in table {
+            let places = Places { store: store.map(str::to_owned), data_dir: data_dir.map(Into::into) };
+            assert_eq!(again(&places), expected);
+        }
+    }
 }

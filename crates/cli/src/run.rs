@@ -22,7 +22,7 @@ use self::live::Live;
 use crate::arguments::{Colours, Run};
 use crate::failure::{Failure, INTERRUPTED};
 use crate::interrupt::Interrupted;
-use crate::place::Home;
+use crate::place::{self, Home};
 use crate::story::Story;
 use crate::story_tables::{counts, tables};
 use crate::{job_file, log, output, runs, runtime, shell, terminal, who};
@@ -43,7 +43,8 @@ pub(crate) fn run(options: &Run) -> Result<ExitCode, Failure> {
     let interrupted = Interrupted::catch()?;
     runtime::block_on(async {
         let (store, tenant_id) = home.open(Role::Command, Options::default()).await?;
-        let asker = Asker { store: Arc::new(store), tenant_id, home: &home, interrupted };
+        let again = place::again(&options.places);
+        let asker = Asker { store: Arc::new(store), tenant_id, home: &home, interrupted, again };
         let (record, story) = Box::pin(asker.ask(&job, params, options.quiet)).await?;
         // Its tasks have ended with the run, so nobody else has it.
         if let Some(store) = Arc::into_inner(asker.store) {
@@ -59,6 +60,8 @@ struct Asker<'a> {
     tenant_id: TenantId,
     home: &'a Home,
     interrupted: Interrupted,
+    /// The options by which a command that is proposed finds the store.
+    again: String,
 }
 
 impl Asker<'_> {
@@ -70,7 +73,11 @@ impl Asker<'_> {
         let lease = Settings::default().lease;
         let lost = sweep_once(&engine, store, &name, lease).await?;
         if lost > 0 {
-            tracing::warn!(lost, "ended runs whose process was lost: `trueup runs list` shows them");
+            tracing::warn!(
+                lost,
+                "ended runs whose process was lost: `trueup runs list{}` shows them",
+                self.again
+            );
         }
         store.save_job(tenant_id, document(job), &who::user()).await?;
         let new = NewRun {
@@ -187,7 +194,8 @@ fn report(options: &Run, job: &Job, record: &Record, story: &Story) -> Result<Ex
             (Verdict::Unmatched, Some(stage)) => {
                 let one_of =
                     (story.stages.len() > 1).then(|| format!(" --stage {}", shell::word(&stage.name)));
-                format!("`trueup runs breaks {id}{}` shows what differs\n", one_of.unwrap_or_default())
+                let (one_of, again) = (one_of.unwrap_or_default(), place::again(&options.places));
+                format!("`trueup runs breaks {id}{one_of}{again}` shows what differs\n")
             }
             (Verdict::Matched, _) | (_, None) => String::new(),
         };

@@ -2,7 +2,7 @@
 
 /// One word of a command, in quotes if it needs them.
 pub(crate) fn word(text: &str) -> String {
-    let is_plain = |letter: char| letter.is_alphanumeric() || "-_./".contains(letter);
+    let is_plain = |letter: char| letter.is_alphanumeric() || "-_./:@".contains(letter);
     if !text.is_empty() && text.chars().all(is_plain) {
         return text.to_owned();
     }
@@ -17,6 +17,7 @@ mod tests {
     fn what_a_shell_would_take_apart_is_quoted() {
         for (text, expected) in [
             ("a/b-1.yaml", "a/b-1.yaml"),
+            ("postgres://ann@db/t", "postgres://ann@db/t"),
             ("größe", "größe"),
             ("a b", "'a b'"),
             ("it's", r"'it'\''s'"),

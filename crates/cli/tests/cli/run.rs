@@ -276,6 +276,28 @@ fn exit_codes_and_verdict_lines_are_those_of_diff() {
 }
 
 #[test]
+fn what_is_proposed_names_the_store_that_was_given() {
+    let place = Place::with_ledger_and_bank();
+    let cases = [
+        (JOB.to_owned(), "`trueup runs breaks ID1 --store 'sqlite:my runs.db'` shows what differs\n"),
+        (
+            JOB.replace("bank.csv", "bnak.csv"),
+            "hint: `trueup runs show ID1 --store 'sqlite:my runs.db'` shows what it told\n",
+        ),
+        (
+            format!("{JOB}queue: heavy\n"),
+            "hint: make it: trueup queues set heavy --store 'sqlite:my runs.db'; or let the job",
+        ),
+    ];
+    for (job, expected) in cases {
+        fs::write(place.path().join("job.yaml"), job).unwrap();
+        let mut run = place.trueup(&["run", "job.yaml", "--store", "sqlite:my runs.db"]);
+        let ran = masked(&shown(run.output().unwrap()));
+        assert!(ran.contains(expected), "{ran}");
+    }
+}
+
+#[test]
 fn what_cannot_be_run_is_refused_and_not_saved() {
     let place = Place::with_ledger_and_bank();
     let typed = format!("{JOB}params: {{date: {{type: date}}}}\n");

@@ -1,6 +1,7 @@
 //! `trueup run`: a job, from its file to its verdict.
 
 mod live;
+mod turn;
 
 use std::env;
 use std::process::ExitCode;
@@ -117,6 +118,7 @@ impl Asker<'_> {
         tokio::select! {
             ended = see_through(engine, station, self.tenant_id, run_id) => ended?.ok_or(Failure::Interrupted),
             never = live::follow(&self.store, self.tenant_id, run_id, story) => match never {},
+            never = turn::explain(&self.store, self.tenant_id, run_id, &self.again) => match never {},
             () = self.leave_when_interrupted(run_id) => Err(Failure::Left { id: run_id }),
         }
     }

@@ -48,12 +48,17 @@ pub(crate) fn status(options: &StatusOf) -> Result<ExitCode, Failure> {
 
 /// Says that no server has reported for long, if so; workers alone submit nothing, and notice no loss.
 fn silence(passes: &[Pass], now_ms: i64) -> String {
-    let ago = match last_of_servers(passes) {
-        Some(last_ms) if now_ms - last_ms < SILENT_MS => return String::new(),
-        Some(last_ms) => format!(" for {}", span(now_ms - last_ms)),
-        None => String::new(),
-    };
+    if !is_without_server(passes, now_ms) {
+        return String::new();
+    }
+    let ago = last_of_servers(passes).map(|last_ms| format!(" for {}", span(now_ms - last_ms)));
+    let ago = ago.unwrap_or_default();
     format!("\nno server has been heard of{ago}: nothing moves unless `trueup serve` runs\n")
+}
+
+/// Whether no server has reported for so long that there may be none.
+pub(crate) fn is_without_server(passes: &[Pass], now_ms: i64) -> bool {
+    last_of_servers(passes).is_none_or(|last_ms| now_ms - last_ms >= SILENT_MS)
 }
 
 /// When a server last reported, by the store's clock.

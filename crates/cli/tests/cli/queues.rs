@@ -1,8 +1,11 @@
 //! `trueup queues`: made, limited and listed.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::process::Stdio;
 
 use serde_json::json;
+use trueup_store::Pass;
 
 use crate::shared_store::{JOB, Shared};
 
@@ -54,6 +57,50 @@ fn a_job_runs_in_a_queue_once_that_is_made_and_has_room() {
         assert!(full.starts_with("exit 2\n") && full.contains(hint), "{full}");
         shared.shown(&["queues", "set", "heavy", "--max-waiting", "1"]);
         assert!(run().starts_with("exit 1\nUNMATCHED"));
+    }
+}
+
+#[test]
+fn a_run_that_waits_says_for_what() {
+    for (shared, has_server) in
+        [(Shared::sqlite(), false), (Shared::sqlite(), true), (Shared::postgres(), false)]
+    {
+        fs::write(shared.place.path().join("job.yaml"), JOB).unwrap();
+        shared.shown(&["queues", "set", "default", "--max-running", "1"]);
+        // As whoever is killed while it waits leaves it.
+        let [first, second] = [shared.trigger(), shared.trigger()].map(|id| id.to_string());
+        if has_server {
+            let pass = Pass {
+                task: "executor".to_owned(),
+                instance: "server".to_owned(),
+                at_ms: 0,
+                took_ms: 1,
+                seen: 0,
+                done: 0,
+                note: None,
+            };
+            shared.with_store(async |store, _| store.note_pass(pass).await.unwrap());
+        }
+        let mut command = shared.trueup(&["run", "job.yaml", "--quiet"]);
+        let mut run = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut said = BufReader::new(run.stderr.take().unwrap()).lines().map(Result::unwrap);
+        assert_eq!(
+            said.next().unwrap(),
+            format!("waiting in the queue default behind 2 runs, the first of which, {first}, is requested")
+        );
+        if !has_server {
+            assert_eq!(
+                said.next().unwrap(),
+                format!(
+                    "no server has been heard of that would move {first} on: start `trueup serve`, or `trueup runs cancel {first}`"
+                )
+            );
+        }
+        for id in [first, second] {
+            shared.shown(&["runs", "cancel", &id]);
+        }
+        assert_eq!(said.next(), None);
+        assert_eq!(run.wait().unwrap().code(), Some(1), "its turn has come");
     }
 }
 

@@ -34,6 +34,12 @@ pub(crate) trait Task: Send + Sync + 'static {
     fn pass(&self) -> impl Future<Output = Result<Tally, StoreError>> + Send;
 }
 
+/// Tells of changes that this process asked for and that no state allows: it has a fault then.
+pub(crate) fn illegal(store: &Store) -> Option<String> {
+    let count = store.illegal_transitions();
+    (count > 0).then(|| format!("illegal transitions refused so far: {count}; the log has them"))
+}
+
 /// When a task is done again.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rhythm {

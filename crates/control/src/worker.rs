@@ -17,7 +17,7 @@ use crate::jobs::Jobs;
 use crate::patience::Patience;
 use crate::perform::Perform;
 use crate::station::Station;
-use crate::task::{Tally, Task};
+use crate::task::{Tally, Task, illegal};
 
 /// The least time between two looks for runs to stop, well below the second within which they are.
 const STOP_INTERVAL: Duration = Duration::from_millis(200);
@@ -198,6 +198,8 @@ impl<P: Perform> Task for AtWork<P> {
     async fn pass(&self) -> Result<Tally, StoreError> {
         let seen = self.0.under_way().len() as u64;
         let done = self.0.taken.swap(0, Ordering::Relaxed);
-        Ok(Tally { seen, done, note: self.0.trouble().clone(), again_in: None })
+        let trouble = self.0.trouble().clone();
+        let note = trouble.or_else(|| illegal(&self.0.station.store));
+        Ok(Tally { seen, done, note, again_in: None })
     }
 }

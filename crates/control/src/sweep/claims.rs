@@ -9,7 +9,7 @@ use trueup_store::{Claimed, StoreError};
 
 use crate::engine::Engine;
 use crate::executor::Executor;
-use crate::task::{Tally, Task};
+use crate::task::{Tally, Task, illegal};
 
 /// How long submits hold up what comes after them; those that take longer go on beside it.
 const SUBMIT_SOON: Duration = Duration::from_secs(1);
@@ -34,6 +34,7 @@ impl<E: Engine> Task for Waiting<E> {
             has_started.store(true, Ordering::Relaxed);
         }
         start(&self.executor, &mut tally, self.batch).await?;
+        tally.note = tally.note.or_else(|| illegal(store));
         Ok(tally)
     }
 }

@@ -56,6 +56,7 @@ on_both! {
     sweeps::what_is_old_is_forgotten_and_what_lives_is_not,
     sweeps::a_worker_deletes_what_its_runs_left,
     sweeps::reports_of_processes_that_are_gone_are_forgotten,
+    sweeps::reports_tell_of_illegal_transitions,
     engines::a_cancel_is_passed_on,
     engines::a_cancel_that_fails_or_hangs_is_passed_on_again,
     engines::a_submit_that_hangs_holds_up_nobody,

@@ -231,3 +231,21 @@ pub(crate) async fn reports_of_processes_that_are_gone_are_forgotten(system: Sys
     assert!(is_there("alive").await);
     stopping.finish(GRACE).await;
 }
+
+pub(crate) async fn reports_tell_of_illegal_transitions(system: System) {
+    let run_id = system.trigger("match", Policy::default()).await;
+    // No sweep finds a run that only waits.
+    system.store.expire(run_id, "sweep").await.unwrap();
+    let stopping = system.serve(Server::BUSY);
+    let note = Some("illegal transitions refused so far: 1; the log has them");
+    let tells = |pass: &Pass, task: &str| pass.task == task && pass.note.as_deref() == note;
+    loop {
+        let passes = system.store.passes().await.unwrap();
+        if ["executor", "worker"].iter().all(|task| passes.iter().any(|pass| tells(pass, task))) {
+            break;
+        }
+        // Reports are no change that anybody is told of; the engine is called in every round.
+        system.engine.is_called(Call::List, 1).await;
+    }
+    stopping.finish(GRACE).await;
+}

@@ -1,6 +1,7 @@
 //! The end of a comparison: decides by value what records could not, and tells of the breaks.
 
 mod batch;
+mod costs;
 pub(crate) mod decide;
 mod in_order;
 mod merge;

@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::fingerprint::Seeds;
+use crate::finish::costs::costs;
 use crate::finish::pairing::pair;
 use crate::join::Tally;
 use crate::kind::Kind;
@@ -14,7 +15,7 @@ use crate::report::census::Census;
 use crate::report::shown::Shown;
 use crate::reread::entry::{Entry, Purpose, measured};
 use crate::rule::display_signed_duration;
-use crate::spec::{Aggregate, Base, Rule, Source};
+use crate::spec::{Aggregate, Rule, Source};
 use crate::spill::queue::{Queue, Waiting};
 use crate::tolerance::{Outcome, check};
 use crate::value::{Value, cell_word, take_cell, word, write_shown_cell};
@@ -149,13 +150,9 @@ impl Decider<'_> {
 
     /// Adds the rows of one more source to the tuples, with the fewest columns outside.
     fn assign(&self, tuples: &mut Vec<Tuple>, source: usize, rows: Vec<Entry<'static>>, first: usize) {
-        let cost = |tuple: &Tuple, row: &Entry<'_>| {
-            // The first row of a tuple is the reference's, or that of the lowest source.
-            let held = tuple[first].as_ref().or_else(|| tuple.iter().flatten().next());
-            held.map_or(0, |held| self.differences(held, row))
-        };
-        let costs: Vec<Vec<u64>> =
-            tuples.iter().map(|tuple| rows.iter().map(|row| cost(tuple, row)).collect()).collect();
+        // The first row of a tuple is the reference's, or that of the lowest source.
+        let held = tuples.iter().filter_map(|tuple| tuple[first].as_ref().or(tuple.iter().flatten().next()));
+        let costs = costs(self.plan, &held.collect::<Vec<_>>(), &rows);
         let pairs = if rows.is_empty() { Vec::new() } else { pair(&costs, rows.len()) };
         let mut rows: Vec<Option<Entry<'static>>> = rows.into_iter().map(Some).collect();
         for (tuple, row) in tuples.iter_mut().zip(pairs) {
@@ -166,21 +163,6 @@ impl Decider<'_> {
             tuple[source] = Some(row);
             tuples.push(tuple);
         }
-    }
-
-    /// How many columns of two rows are outside.
-    fn differences(&self, held: &Entry<'_>, row: &Entry<'_>) -> u64 {
-        if held.cells() == row.cells() {
-            return 0;
-        }
-        let sources = (held.source(), row.source());
-        let cells = held.by_measure(self.plan).zip(row.by_measure(self.plan)).enumerate();
-        let outside = cells.filter(|(index, (held, row))| {
-            let values = || [held, row].map(|cell| measured(self.plan, *index, cell));
-            let rule = &self.plan.measures[*index].rule;
-            held != row && !judge(&for_pair(rule, sources), Some(0), &values()).within
-        });
-        outside.count() as u64
     }
 
     /// Decides rows that belong together; `occurrence` counts the breaks of their key.
@@ -440,23 +422,8 @@ pub(crate) fn show_difference(
     Some(difference.to_string())
 }
 
-/// A named base stands for itself only when its source is one of the two; otherwise the larger value does.
-fn for_pair(rule: &Rule, sources: (usize, usize)) -> Rule {
-    match rule {
-        Rule::Percentage { value, base: Base::Source(source) } => {
-            let base = match *source {
-                source if source == sources.0 => Base::Source(0),
-                source if source == sources.1 => Base::Source(1),
-                _ => Base::Larger,
-            };
-            Rule::Percentage { value: *value, base }
-        }
-        rule => rule.clone(),
-    }
-}
-
 /// Holds values against a rule; text has no difference.
-fn judge(rule: &Rule, reference: Option<usize>, values: &[Option<Value>]) -> Outcome {
+pub(super) fn judge(rule: &Rule, reference: Option<usize>, values: &[Option<Value>]) -> Outcome {
     if values.iter().flatten().any(|value| matches!(value, Value::Bytes(_))) {
         let apart = |held: usize| values.iter().position(|value| *value != values[held]);
         let pair = if let Some(reference) = reference {

@@ -27,41 +27,47 @@ pub(crate) fn first_rows(sources: &[Source<'_>]) -> Result<Learnt, Error> {
         let texts: Vec<usize> = (0..schema.fields().len())
             .filter(|index| Physical::of(schema.field(*index).data_type()) == Physical::Text)
             .collect();
-        let first = first_batches(source, &texts)?;
-        for (at, index) in texts.iter().enumerate() {
+        let mut columns: Vec<(String, Likenesses)> = Vec::with_capacity(texts.len());
+        for index in &texts {
             let own = schema.field(*index).name();
             let name = source.renames.get(own).unwrap_or(own);
             learnt.assumptions.insert((number, name.clone()), Assumption::default());
-            let mut likenesses = Likenesses::default();
-            for batch in &first {
+            columns.push((name.clone(), Likenesses::default()));
+        }
+        each_first_batch(source, &texts, |batch| {
+            for (at, (name, likenesses)) in columns.iter_mut().enumerate() {
                 observe(&mut learnt, number, name, batch, at);
                 likenesses.observe(batch, at, 0, 0);
             }
-            if !likenesses.are_mostly_text() {
-                learnt.watched.insert((number, name.clone()));
-            }
-        }
+        })?;
+        let watched = columns.into_iter().filter(|(_, likenesses)| !likenesses.are_mostly_text());
+        learnt.watched.extend(watched.map(|(name, _)| (number, name)));
     }
     Ok(learnt)
 }
 
-/// The first rows, as many as there are up to the number that assumptions are made from, however they come in batches.
-fn first_batches(source: &Source<'_>, columns: &[usize]) -> Result<Vec<RecordBatch>, Error> {
+/// Shows the first rows, as many as there are up to the number that assumptions are made from, batch by batch: they may be long, and
+/// are not kept.
+fn each_first_batch(
+    source: &Source<'_>,
+    columns: &[usize],
+    mut show: impl FnMut(&RecordBatch),
+) -> Result<(), Error> {
     let failed = |error| read_error(source, error);
     let scan = source.table.scan(columns, None).map_err(failed)?;
-    let (mut first, mut rows) = (Vec::new(), 0);
+    let mut left = FIRST_ROWS;
     while let Some(part) = scan.next_part().map_err(failed)? {
         for batch in part.batches {
             let batch = batch.map_err(failed)?;
-            let batch = batch.slice(0, batch.num_rows().min(FIRST_ROWS - rows));
-            rows += batch.num_rows();
-            first.push(batch);
-            if rows == FIRST_ROWS {
-                return Ok(first);
+            let batch = batch.slice(0, batch.num_rows().min(left));
+            left -= batch.num_rows();
+            show(&batch);
+            if left == 0 {
+                return Ok(());
             }
         }
     }
-    Ok(first)
+    Ok(())
 }
 
 /// The first rows there are.

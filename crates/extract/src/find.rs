@@ -1,13 +1,20 @@
 //! Finds the files that a path stands for.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
+use glob::{MatchOptions, Pattern};
 use strsim::osa_distance;
 
 use crate::error::Error;
 use crate::input::Input;
 use crate::{Options, format};
+
+const WILDCARDS: [char; 3] = ['*', '?', '['];
+
+/// As in a directory, and in a shell, what starts with a dot has to be asked for.
+const MATCHING: MatchOptions =
+    MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
 
 /// The files of a source: one file, all data files below a directory, or what a glob matches; sorted.
 pub(crate) fn inputs(path: &str, options: &Options) -> Result<Vec<Input>, Error> {
@@ -20,7 +27,7 @@ pub(crate) fn inputs(path: &str, options: &Options) -> Result<Vec<Input>, Error>
         found
     } else if place.exists() {
         vec![place.to_owned()]
-    } else if path.contains(['*', '?', '[']) {
+    } else if path.contains(WILDCARDS) {
         matching(path, options)?
     } else {
         return Err(Error::Missing { path: path.to_owned(), near: near(place) });
@@ -28,17 +35,29 @@ pub(crate) fn inputs(path: &str, options: &Options) -> Result<Vec<Input>, Error>
     paths.iter().map(|path| Input::at(path, &options.temp_dir)).collect()
 }
 
+/// One part of the path of a glob.
+enum Step<'a> {
+    Named(Component<'a>),
+    Matching(Pattern),
+    /// `**`: any number of directories.
+    AnyDepth,
+}
+
 fn matching(pattern: &str, options: &Options) -> Result<Vec<PathBuf>, Error> {
-    // As in a directory, and in a shell, what starts with a dot has to be asked for.
-    let matching = glob::MatchOptions { require_literal_leading_dot: true, ..glob::MatchOptions::default() };
-    let found = glob::glob_with(pattern, matching)
-        .map_err(|source| Error::Pattern { path: pattern.to_owned(), source })?;
+    let mut steps = Vec::new();
+    for part in Path::new(pattern).components() {
+        steps.push(match part.as_os_str().to_str() {
+            Some("**") => Step::AnyDepth,
+            Some(name) if name.contains(WILDCARDS) => Step::Matching(
+                Pattern::new(name).map_err(|source| Error::Pattern { path: pattern.to_owned(), source })?,
+            ),
+            _ => Step::Named(part),
+        });
+    }
+    let mut places = Vec::new();
+    walk(PathBuf::new(), &steps, &mut places)?;
     let mut paths = Vec::new();
-    for path in found {
-        let path = path.map_err(|error| Error::Read {
-            path: error.path().display().to_string(),
-            source: error.into(),
-        })?;
+    for path in places {
         if path.is_dir() {
             paths.append(&mut below(&path, options)?);
         } else {
@@ -48,6 +67,45 @@ fn matching(pattern: &str, options: &Options) -> Result<Vec<PathBuf>, Error> {
     paths.sort();
     paths.dedup();
     if paths.is_empty() { Err(Error::NoMatch { path: pattern.to_owned() }) } else { Ok(paths) }
+}
+
+/// Finds what the steps lead to; a name that is not UTF-8 is matched as it is shown.
+fn walk(at: PathBuf, steps: &[Step<'_>], found: &mut Vec<PathBuf>) -> Result<(), Error> {
+    let Some((step, rest)) = steps.split_first() else {
+        found.push(at);
+        return Ok(());
+    };
+    let pattern = match step {
+        Step::Named(part) => {
+            let next = at.join(part);
+            return if next.exists() { walk(next, rest, found) } else { Ok(()) };
+        }
+        Step::AnyDepth => {
+            walk(at.clone(), rest, found)?;
+            None
+        }
+        Step::Matching(pattern) => Some(pattern),
+    };
+    let directory = if at.as_os_str().is_empty() { Path::new(".") } else { &at };
+    if !directory.is_dir() {
+        return Ok(());
+    }
+    let read = |source| Error::Read { path: directory.display().to_string(), source };
+    for entry in fs::read_dir(directory).map_err(read)? {
+        let entry = entry.map_err(read)?;
+        let (name, next) = (entry.file_name(), at.join(entry.file_name()));
+        let name = name.to_string_lossy();
+        match pattern {
+            Some(pattern) if pattern.matches_with(&name, MATCHING) && (rest.is_empty() || next.is_dir()) => {
+                walk(next, rest, found)?;
+            }
+            None if !name.starts_with('.') && entry.file_type().map_err(read)?.is_dir() => {
+                walk(next, steps, found)?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// The data files below a directory; a file without an extension of data (`_SUCCESS`, `.crc`, `.txt`) is none.

@@ -94,6 +94,44 @@ fn directories_and_globs_are_one_table() {
     assert_eq!(rows(&deep).unwrap(), some(&[&["4", "w"]]));
 }
 
+#[cfg(unix)]
+#[test]
+fn globs_match_names_as_a_shell_does() {
+    use std::os::unix::ffi::OsStrExt;
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path();
+    let file = |name: &str, id: &str| write(root, name, format!("id\n{id}\n").as_bytes());
+    file("a/1.csv", "1");
+    file("a/.h.csv", "h");
+    file("a/b/2.csv", "2");
+    file("a/b/.c/3.csv", "3");
+    file("a/[x].csv", "x");
+    let odd = root.join("a").join(std::ffi::OsStr::from_bytes(b"\xff4.csv"));
+    std::fs::write(odd, b"id\n4\n").unwrap();
+    std::os::unix::fs::symlink(root.join("a"), root.join("a/b/round")).unwrap();
+    let cases = [
+        ("a/*.csv", "1 x 4"),
+        ("a/?4.csv", "4"),
+        ("a/.*.csv", "h"),
+        ("a/[0-9].csv", "1"),
+        ("a/[[]x].csv", "x"),
+        ("*/b/2.csv", "2"),
+        ("a/b/.c/*", "3"),
+        ("**/2.csv", "2"),
+        ("a/**/*.csv", "1 x 2 4"),
+        ("./a/../a/1*", "1"),
+    ];
+    for (pattern, expected) in cases {
+        let table = open(root.join(pattern).to_str().unwrap(), &detected()).unwrap();
+        let ids: Vec<String> = rows(&table).unwrap().into_iter().flatten().flatten().collect();
+        assert_eq!(ids.join(" "), expected, "{pattern}");
+    }
+    for pattern in ["a/1.csv/*", "gone/*.csv", "a/*/9.csv"] {
+        let error = open(root.join(pattern).to_str().unwrap(), &detected()).map(|_| ()).unwrap_err();
+        assert!(error.to_string().contains("no file matches"), "{pattern}: {error}");
+    }
+}
+
 #[test]
 fn what_is_not_there_or_does_not_fit_is_named() {
     let directory = tempfile::tempdir().unwrap();

@@ -56,6 +56,8 @@ pub(crate) struct Tally {
     pub(crate) duplicated_keys: Vec<u64>,
     pub(crate) outside: Vec<u64>,
     pub(crate) largest: Vec<Largest>,
+    /// Keys with too many rows left to look for the best pairs.
+    pub(crate) paired_in_order: u64,
     /// Rows in the groups that records could decide.
     pub(crate) broken_rows: u64,
     pub(crate) breaks: Vec<GroupBreak>,
@@ -80,6 +82,7 @@ impl Tally {
         self.matched += other.matched;
         self.outside_groups += other.outside_groups;
         self.unmatched_groups += other.unmatched_groups;
+        self.paired_in_order += other.paired_in_order;
         self.broken_rows += other.broken_rows;
         let add =
             |to: &mut Vec<u64>, from: Vec<u64>| to.iter_mut().zip(from).for_each(|(to, from)| *to += from);

@@ -40,6 +40,8 @@ pub struct Comparison {
     pub columns: Vec<ColumnReport>,
     /// What makes the verdict UNMATCHED whatever the rows say: columns missing or of another type.
     pub findings: Vec<Finding>,
+    /// Anything else a reader should know, such as how many keys have rows that were not paired in the best way.
+    pub notes: Vec<String>,
     /// Where the breaks are far more than the share of a value.
     pub concentration: Vec<Concentration>,
     /// The first breaks in the order of their keys, at most [`crate::Spec::limit`].

@@ -36,6 +36,7 @@ pub(super) fn render(report: &Report<'_>) -> String {
             .iter()
             .map(|finding| Finding { column: &finding.column, problem: &finding.problem })
             .collect(),
+        notes: &comparison.notes,
         concentration: concentration(comparison),
         breaks: comparison.breaks.iter().map(|found| break_entry(comparison, found)).collect(),
     };
@@ -89,6 +90,7 @@ struct Object<'a> {
     columns: Vec<Column<'a>>,
     totals: Pairs<'a, Pairs<'a, Option<String>>>,
     findings: Vec<Finding<'a>>,
+    notes: &'a [String],
     concentration: Vec<Concentration<'a>>,
     breaks: Vec<BreakEntry<'a>>,
 }

@@ -228,6 +228,7 @@ mod tests {
 
         ### Notes
 
+        - `1 key has many rows`
         - ``txn_id: text in ledger because of one value of 1000: `N/A` (ledger.csv, line 17); all others are numbers``
         "#);
     }

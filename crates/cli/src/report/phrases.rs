@@ -144,12 +144,12 @@ pub(super) fn type_drift(report: &KeyReport) -> String {
     kinds.collect::<Vec<_>>().join(", ")
 }
 
-/// Notes on columns that were used, as `column: note`.
+/// Notes on the comparison, then those on columns that were used, as `column: note`.
 pub(super) fn notes(comparison: &Comparison) -> Vec<String> {
     let used = |column: &&ColumnReport| matches!(column.role, Role::Key | Role::Compared);
-    (comparison.columns.iter().filter(used))
-        .flat_map(|column| column.notes.iter().map(move |note| format!("{}: {note}", column.name)))
-        .collect()
+    let of_columns = (comparison.columns.iter().filter(used))
+        .flat_map(|column| column.notes.iter().map(move |note| format!("{}: {note}", column.name)));
+    comparison.notes.iter().cloned().chain(of_columns).collect()
 }
 
 /// The compared columns by what they were compared as, the first [`MANY`] of them, and how many more there are.

@@ -26,6 +26,7 @@ pub(super) fn matched(format: Format) -> String {
         key_report: vec![keys(1000, 0, 0), keys(1000, 0, 0)],
         columns: Vec::new(),
         findings: Vec::new(),
+        notes: Vec::new(),
         concentration: Vec::new(),
         breaks: Vec::new(),
         ..ledger_against_bank()
@@ -95,6 +96,7 @@ fn ledger_against_bank() -> Comparison {
             column("amount", Role::Compared, Some(Kind::Number), &["text: number", "Decimal128(18, 2)"], &[]),
             column("memo", Role::Missing, None, &["text"], &[]),
         ],
+        notes: vec!["1 key has many rows".to_owned()],
         findings: vec![Finding { column: "memo".to_owned(), problem: "missing in bank".to_owned() }],
         concentration: vec![Concentration {
             column: "ccy".to_owned(),

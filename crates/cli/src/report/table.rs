@@ -218,6 +218,7 @@ mod tests {
           T-3     DE02     (group)  absent                                  present
 
         Notes
+          1 key has many rows
           txn_id: text in ledger because of one value of 1000: `N/A` (ledger.csv, line 17); all others are numbers
         "#);
     }
@@ -269,6 +270,7 @@ mod tests {
           T-3     DE02     (group)  absent     present
 
         Notes
+          1 key has many rows
           txn_id: text in ledger because of one value of 1000: `N/A` (ledger.csv, line 17); all others are numbers
         "#);
     }

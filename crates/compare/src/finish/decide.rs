@@ -21,7 +21,7 @@ use crate::tolerance::{Outcome, check};
 use crate::value::{Value, cell_word, take_cell, word, write_shown_cell};
 
 /// With more rows of one key than this in a source, finding the best pairs costs too much.
-const MOST_PAIRED: u64 = 64;
+pub(crate) const MOST_PAIRED: u64 = 64;
 
 /// Decides groups by their values.
 pub(crate) struct Decider<'a> {
@@ -123,6 +123,8 @@ impl Decider<'_> {
     pub(crate) fn rows(&mut self, left: &mut [Queue<'_>], progress: &Progress) -> Result<(), Error> {
         let mut occurrence = 0;
         let are_few = left.iter().all(|rows| rows.len() <= MOST_PAIRED);
+        let are_pairs = left.iter().filter(|rows| rows.len() > 0).count() > 1;
+        self.told.tally.paired_in_order += u64::from(!are_few && are_pairs);
         let mut left = left.iter_mut().map(Queue::take).collect::<Result<Vec<_>, _>>()?;
         if !are_few {
             loop {

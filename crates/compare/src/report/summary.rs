@@ -1,6 +1,6 @@
 //! Puts what was counted together into a report.
 
-use crate::finish::decide::show_difference;
+use crate::finish::decide::{MOST_PAIRED, show_difference};
 use crate::ingest::Ingested;
 use crate::ingest::totals::Totals;
 use crate::join::Tally;
@@ -56,9 +56,22 @@ pub(crate) fn summary(
             .collect(),
         columns: plan.reports.clone(),
         findings: plan.findings.clone(),
+        notes: notes(tally),
         concentration,
         breaks,
     }
+}
+
+/// What is to be known of the pairs.
+fn notes(tally: &Tally) -> Vec<String> {
+    let keys = match tally.paired_in_order {
+        0 => return Vec::new(),
+        1 => "1 key has".to_owned(),
+        keys => format!("{keys} keys have"),
+    };
+    vec![format!(
+        "{keys} more than {MOST_PAIRED} unequal rows in a source: these are paired in the order of their values, not so that the fewest columns are outside"
+    )]
 }
 
 fn type_drift(plan: &Plan, source: usize) -> Vec<TypeDrift> {

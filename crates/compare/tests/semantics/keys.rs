@@ -110,3 +110,33 @@ fn rows_beyond_the_search_are_paired_in_order() {
     let comparison = scene.comparison();
     assert_eq!((comparison.matched_groups, comparison.rows_matched), (100, 100));
 }
+
+#[test]
+fn keys_whose_rows_are_paired_in_order_are_noted() {
+    // Rows of a key: those of the first source, those of the second, and equal ones of both.
+    let cases: [(&[[i64; 3]], Option<&str>); 5] = [
+        (&[[64, 64, 0]], None),
+        (&[[65, 0, 0]], None),
+        (&[[0, 0, 100]], None),
+        (&[[65, 1, 10], [2, 2, 0]], Some("1 key has more than 64 unequal rows in a source")),
+        (&[[65, 65, 0], [64, 66, 3]], Some("2 keys have more than 64 unequal rows in a source")),
+    ];
+    for (keys, expected) in cases {
+        let side = |side: usize| {
+            let (mut key, mut values) = (Vec::new(), Vec::new());
+            for (number, rows) in (0..).zip(keys) {
+                let own = (0..rows[side]).map(|row| (row + 1) * if side == 0 { 1 } else { -1 });
+                values.extend(own.chain(vec![0; usize::try_from(rows[2]).expect("few rows")]));
+                key.resize(values.len(), number);
+            }
+            table([("k", whole(&key)), ("v", whole(&values))])
+        };
+        for verify in [false, true] {
+            let mut scene = Scene::new([side(0), side(1)]);
+            scene.spec.verify = verify;
+            let notes = scene.comparison().notes;
+            assert_eq!(notes.len(), usize::from(expected.is_some()), "{keys:?}");
+            assert!(notes.iter().all(|note| expected.is_some_and(|start| note.starts_with(start))));
+        }
+    }
+}

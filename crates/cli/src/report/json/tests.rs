@@ -139,6 +139,9 @@ fn unmatched() {
           "problem": "missing in bank"
         }
       ],
+      "notes": [
+        "1 key has many rows"
+      ],
       "concentration": [
         {
           "column": "ccy",

@@ -7,7 +7,12 @@ use trueup_extract::{Error, Problem, Refused, Scheme};
 /// What to write on the command line, for the source of this name.
 pub(crate) fn of(source: &str, error: &Error) -> Option<String> {
     match error {
-        Error::UnknownFormat { .. } => Some(format!("--input-format {source}:csv, if that is what it is")),
+        Error::UnknownFormat { .. } => Some(format!(
+            "--input-format {source}:csv, if that is what it is; of a directory, a glob takes only some files: {source}='…/*.csv'"
+        )),
+        Error::Columns { .. } => {
+            Some(format!("a glob takes only some files of a directory: {source}='…/*.csv'"))
+        }
         Error::Encoding { .. } => Some(format!("--encoding {source}:latin1")),
         Error::Text { problem, .. } | Error::Cell { problem, .. } => of_text(source, problem),
         Error::Store { scheme, kind: Refused::Connection, .. } => of_store(*scheme),

@@ -16,6 +16,7 @@ use crate::format::Format;
 use crate::input::Input;
 use crate::text::{Cut, Grammar, Records, Shape, Text, TextFile};
 use crate::{Empty, Options};
+pub(crate) use dialect::DELIMITERS;
 use dialect::{Dialect, Record};
 
 /// How much of a file the dialect is detected from; a longer first record makes it more.

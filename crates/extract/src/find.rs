@@ -10,13 +10,13 @@ use crate::error::Error;
 use crate::input::Input;
 use crate::{Options, format};
 
-const WILDCARDS: [char; 3] = ['*', '?', '['];
+pub(crate) const WILDCARDS: [char; 3] = ['*', '?', '['];
 
 /// As in a directory, and in a shell, what starts with a dot has to be asked for.
-const MATCHING: MatchOptions =
+pub(crate) const MATCHING: MatchOptions =
     MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
 
-/// The files of a source: one file, all data files below a directory, or what a glob matches; sorted.
+/// The files of a source: one file, all files below a directory, or what a glob matches; sorted.
 pub(crate) fn inputs(path: &str, options: &Options) -> Result<Vec<Input>, Error> {
     let place = Path::new(path);
     let paths = if place.is_dir() {
@@ -108,7 +108,8 @@ fn walk(at: PathBuf, steps: &[Step<'_>], found: &mut Vec<PathBuf>) -> Result<(),
     Ok(())
 }
 
-/// The data files below a directory; a file without an extension of data (`_SUCCESS`, `.crc`, `.txt`) is none.
+/// The files below a directory; what is only about them (`_SUCCESS`, `.crc`) is none of them, and what no one can read is not
+/// passed over, for a comparison without it could come to another verdict.
 fn below(directory: &Path, options: &Options) -> Result<Vec<PathBuf>, Error> {
     let mut found = Vec::new();
     let mut open = vec![directory.to_owned()];
@@ -123,13 +124,19 @@ fn below(directory: &Path, options: &Options) -> Result<Vec<PathBuf>, Error> {
             // Directories behind links are left alone, since those can go round in circles.
             if entry.file_type().map_err(read)?.is_dir() {
                 open.push(path);
-            } else if path.is_file() && (options.format.is_some() || format::is_data(&path)) {
+            } else if (path.is_file() || !path.exists()) && (options.format.is_some() || !is_about(&path)) {
                 found.push(path);
             }
         }
     }
     found.sort();
     Ok(found)
+}
+
+/// Whether a file is only about others, by its name.
+pub(crate) fn is_about(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    name.as_encoded_bytes().starts_with(b"_") && !format::is_data(path)
 }
 
 /// Whether a name is left alone unless asked for; Excel keeps such a file beside each that is open.

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
+use crate::csv::DELIMITERS;
 use crate::error::Error;
 use crate::input::Input;
 
@@ -72,6 +73,10 @@ pub(crate) enum Compression {
     Zstd,
 }
 
+/// How files begin that are packed in other ways.
+const UNREAD: [(&str, &[u8]); 3] =
+    [("xz", b"\xfd7zXZ\0"), ("bzip2", b"BZh91AY&SY"), ("lz4", b"\x04\x22\x4d\x18")];
+
 impl Compression {
     pub(crate) fn of(head: &[u8]) -> Self {
         if head.starts_with(&[0x1f, 0x8b]) {
@@ -90,7 +95,7 @@ pub(crate) fn by_name(path: &Path) -> Option<Format> {
     extension(path)?.parse().ok()
 }
 
-/// Whether a file of a directory is data by its name; a `.txt` beside such is more likely about it.
+/// Whether a file is data by its name; a `.txt` beside such is more likely about it.
 pub(crate) fn is_data(path: &Path) -> bool {
     by_name(path).is_some() && extension(path).is_some_and(|extension| extension != "txt")
 }
@@ -107,8 +112,8 @@ fn extension(path: &Path) -> Option<String> {
 
 /// Tells the format by what is in the file, else by its name.
 ///
-/// What has no name (standard input) and is neither binary nor starts with an object is taken for CSV. An array of objects
-/// is JSON too, if not in lines, which reading it then says.
+/// What is neither binary nor starts with an object is taken for CSV if it has no name (standard input), or a delimiter. An
+/// array of objects is JSON too, if not in lines, which reading it then says.
 pub(crate) fn of(input: &Input) -> Result<Format, Error> {
     let (head, tail) = input.ends()?;
     if head.starts_with(b"PAR1") && tail.ends_with(b"PAR1") {
@@ -121,6 +126,11 @@ pub(crate) fn of(input: &Input) -> Result<Format, Error> {
     if head.starts_with(ZIP) || head.starts_with(OLE) {
         return Ok(Format::Excel);
     }
+    if let Some((packer, _)) = UNREAD.iter().find(|(_, magic)| head.starts_with(magic)) {
+        let problem =
+            format!("packed with {packer}, which is not read; unpack it, or pack it with gzip or zstd");
+        return Err(Error::Format { path: input.name().to_owned(), problem });
+    }
     if let Some(format) = input.path().and_then(by_name) {
         return Ok(format);
     }
@@ -130,7 +140,14 @@ pub(crate) fn of(input: &Input) -> Result<Format, Error> {
     let mut marks = first[bom..].iter().filter(|byte| **byte != 0 && !byte.is_ascii_whitespace());
     match (marks.next(), marks.next()) {
         (Some(b'{'), _) | (Some(b'['), Some(b'{')) => Ok(Format::JsonLines),
-        _ if input.path().is_none() => Ok(Format::Csv),
+        _ if input.path().is_none() || is_delimited(&first[bom..], bom > 0) => Ok(Format::Csv),
         _ => Err(Error::UnknownFormat { path: input.name().to_owned() }),
     }
+}
+
+/// Whether a beginning is text with a delimiter in its first line; text that is marked as UTF-16 has zeros in it.
+fn is_delimited(first: &[u8], is_marked: bool) -> bool {
+    let is_text = |byte: &u8| *byte >= b' ' || byte.is_ascii_whitespace() || (is_marked && *byte == 0);
+    let line = first.split(|byte| matches!(byte, b'\n' | b'\r')).find(|line| !line.is_empty());
+    first.iter().all(is_text) && line.is_some_and(|line| line.iter().any(|byte| DELIMITERS.contains(byte)))
 }

@@ -30,7 +30,7 @@ const SILENCE: Duration = Duration::from_secs(30);
 /// How many objects are fetched at once.
 const AT_ONCE: usize = 4;
 
-/// One object, all data below a prefix, or what a glob matches.
+/// One object, all below a prefix, or what a glob matches.
 #[derive(Clone, Copy)]
 pub struct Objects<'a> {
     /// Where they are: `s3://bucket/2026/*.csv.gz`.

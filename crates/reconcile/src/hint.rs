@@ -8,7 +8,10 @@ use trueup_extract::{Problem, Refused, Scheme};
 /// What to write into the job when a source cannot be read.
 pub(crate) fn of_source(error: &trueup_extract::Error) -> Option<String> {
     let hint = match error {
-        trueup_extract::Error::UnknownFormat { .. } => "set the `format` of the source",
+        trueup_extract::Error::UnknownFormat { .. } => {
+            "set the `format` of the source, or take only some files of a directory with a glob"
+        }
+        trueup_extract::Error::Columns { .. } => "take only some files of a directory with a glob",
         trueup_extract::Error::Encoding { .. } => "correct the `encoding` of the source",
         trueup_extract::Error::Empty { .. } => "an empty source is a header without rows",
         trueup_extract::Error::Text { problem, .. } | trueup_extract::Error::Cell { problem, .. } => {

@@ -102,7 +102,7 @@ fn what_cannot_be_read_names_the_option_that_helps() {
     let cases: [(&str, &[u8]); 10] = [
         ("array.json", b"[{\"id\":1,\"x\":\"a\"}]\n"),
         ("escape\u{1b}[31m.csv", b"id,x\n1,\"a\n"),
-        ("unknown.dat", b"id;x\n1;a\n"),
+        ("unknown.dat", b"id x\n1 a\n"),
         ("latin1.csv", b"id,x\n1,Z\xfcrich\n"),
         ("ragged.csv", b"id,x\n1,a,b\n"),
         ("unclosed.csv", b"id,x\n1,\"a\n"),
@@ -124,7 +124,7 @@ fn what_cannot_be_read_names_the_option_that_helps() {
     error: bad: escape\u{1b}[31m.csv, line 2, column 3: the quote opened here is never closed
     hint: if quotes mean nothing in it, name a character that is not in it: --quote 'bad:^'
     error: bad: unknown.dat: cannot tell the format; say which it is: csv, tsv, jsonl, parquet, arrow or excel
-    hint: --input-format bad:csv, if that is what it is
+    hint: --input-format bad:csv, if that is what it is; of a directory, a glob takes only some files: bad='…/*.csv'
     error: bad: latin1.csv, line 2, column 4: not UTF-8; set the encoding, for example latin1
     hint: --encoding bad:latin1, or another
     error: bad: ragged.csv, line 2, column 5: 3 fields where 2 are expected; fields that hold the delimiter or a newline must be quoted

@@ -6,7 +6,7 @@ use crate::error::{Fault, Problem};
 use crate::header::{self, RECORDS};
 
 /// The candidates for a delimiter; of two that fit equally well the earlier wins, since a comma is also a decimal point.
-const DELIMITERS: [u8; 4] = [b'\t', b';', b'|', b','];
+pub(crate) const DELIMITERS: [u8; 4] = [b'\t', b';', b'|', b','];
 
 /// How a CSV file is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

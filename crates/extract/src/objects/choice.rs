@@ -3,16 +3,11 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use glob::{MatchOptions, Pattern, PatternError};
+use glob::{Pattern, PatternError};
 use object_store::ObjectMeta;
 
-use crate::{find, format};
-
-const WILDCARDS: [char; 3] = ['*', '?', '['];
-
-/// As with files, a wildcard stays within one part of the path, and what starts with a dot has to be asked for.
-const MATCHING: MatchOptions =
-    MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
+use crate::find::{self, MATCHING, WILDCARDS};
+use crate::format;
 
 pub(super) fn is_pattern(key: &str) -> bool {
     key.contains(WILDCARDS)
@@ -29,9 +24,11 @@ pub(super) fn prefix(key: &str) -> &str {
 /// The objects that are meant, sorted by name: all data below the path, or what a pattern matches and all data below that.
 pub(super) fn of(
     key: &str,
-    listed: Vec<ObjectMeta>,
+    mut listed: Vec<ObjectMeta>,
     is_format_known: bool,
 ) -> Result<Vec<ObjectMeta>, PatternError> {
+    // Some tools mark a folder by an object without content, also one that has nothing in it.
+    listed.retain(|object| object.size > 0 || format::is_data(Path::new(object.location.as_ref())));
     let names: Vec<String> = listed.iter().map(|object| object.location.to_string()).collect();
     let takes = chooser(key, &names, is_format_known)?;
     let mut chosen: Vec<(String, ObjectMeta)> =
@@ -50,10 +47,9 @@ fn chooser<'a>(
     let folders: HashSet<&str> =
         names.iter().flat_map(|name| name.match_indices('/').map(|(at, _)| &name[..at])).collect();
     let is_data = move |below: &str, name: &str| {
-        !below.split('/').any(find::is_hidden) && (is_format_known || format::is_data(Path::new(name)))
+        !below.split('/').any(find::is_hidden) && (is_format_known || !find::is_about(Path::new(name)))
     };
     Ok(move |name: &str| {
-        // Some tools mark a folder by an object of its name without content.
         if folders.contains(name) {
             return false;
         }
@@ -97,9 +93,14 @@ mod tests {
         .map(str::to_owned)
         .to_vec();
         let table: [(&str, &str, bool, &[&str]); 13] = [
-            ("", "", false, &["a.csv", "day/1.csv.gz", "day/sub/2.parquet", "day2/5.csv", "x[1].csv"]),
-            ("day", "day", false, &["day/1.csv.gz", "day/sub/2.parquet"]),
-            ("day/", "day", false, &["day/1.csv.gz", "day/sub/2.parquet"]),
+            (
+                "",
+                "",
+                false,
+                &["a.csv", "day/1.csv.gz", "day/notes.txt", "day/sub/2.parquet", "day2/5.csv", "x[1].csv"],
+            ),
+            ("day", "day", false, &["day/1.csv.gz", "day/notes.txt", "day/sub/2.parquet"]),
+            ("day/", "day", false, &["day/1.csv.gz", "day/notes.txt", "day/sub/2.parquet"]),
             ("day", "day", true, &["day/_SUCCESS", "day/1.csv.gz", "day/notes.txt", "day/sub/2.parquet"]),
             ("*.csv", "", false, &["a.csv", "x[1].csv"]),
             ("day/*.gz", "day", false, &["day/1.csv.gz"]),

@@ -19,6 +19,10 @@ fn zstd(bytes: &[u8]) -> Vec<u8> {
     zstd::encode_all(bytes, 3).unwrap()
 }
 
+fn utf_16(text: &str) -> Vec<u8> {
+    "\u{feff}".encode_utf16().chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect()
+}
+
 #[test]
 fn formats_are_told_by_content_and_name() {
     let twice = [gzip(b"id,name\n1,x\n"), gzip(b"2,y\n")].concat();
@@ -38,6 +42,9 @@ fn formats_are_told_by_content_and_name() {
         ("t.jsonl.zst", zstd(json), "JSON lines, UTF-8, zstd"),
         ("t.log", json.to_vec(), "JSON lines, UTF-8"),
         ("nameless", gzip(json), "JSON lines, UTF-8, gzip"),
+        ("part-0001", CSV.to_vec(), "CSV, delimiter ',', UTF-8, header"),
+        ("t.dat", gzip(b"\nid\tname\n1\tx\n2\ty\n"), "CSV, delimiter tab, UTF-8, gzip, header"),
+        ("t.dat", utf_16("id;name\n1;x\n2;y\n"), "CSV, delimiter ';', UTF-16LE, header"),
     ];
     for (name, bytes, described) in cases {
         for chunk in [8, 1 << 20] {
@@ -46,15 +53,23 @@ fn formats_are_told_by_content_and_name() {
             assert_eq!(rows(&table).unwrap(), some(&[&["1", "x"], &["2", "y"]]), "{name}");
         }
     }
-    let unknown = table("t.dat", CSV, &detected()).map(|_| ()).unwrap_err().to_string();
-    assert!(
-        unknown.ends_with(
-            "t.dat: cannot tell the format; say which it is: csv, tsv, jsonl, parquet, arrow or excel"
-        ),
-        "{unknown}"
-    );
-    let told = table("t.dat", CSV, &Options { format: Some(Format::Csv), ..detected() }).unwrap();
-    assert_eq!(rows(&told).unwrap().len(), 2);
+    for unknown in [&b"id name\n1 x\n"[..], b"about\nthese, and those", b"id,\0\x01\n"] {
+        let error = table("t.dat", unknown, &detected()).map(|_| ()).unwrap_err().to_string();
+        assert!(
+            error.ends_with(
+                "t.dat: cannot tell the format; say which it is: csv, tsv, jsonl, parquet, arrow or excel"
+            ),
+            "{error}"
+        );
+    }
+    for (packer, magic) in
+        [("xz", &b"\xfd7zXZ\0\0\x04"[..]), ("bzip2", b"BZh91AY&SY\0"), ("lz4", b"\x04\x22M\x18")]
+    {
+        let error = table("t.csv", magic, &detected()).map(|_| ()).unwrap_err().to_string();
+        assert!(error.contains(&format!("t.csv: packed with {packer}, which is not read")), "{error}");
+    }
+    let told = table("t.dat", b"id\n1\n", &Options { format: Some(Format::Csv), ..detected() }).unwrap();
+    assert_eq!(rows(&told).unwrap().len(), 1);
     assert_eq!("ndjson".parse(), Ok(Format::JsonLines));
     assert!("xml".parse::<Format>().unwrap_err().to_string().contains("no format is called \"xml\""));
 }
@@ -68,15 +83,17 @@ fn directories_and_globs_are_one_table() {
     write(root, "a.csv", CSV);
     write(root, "sub/c.csv.gz", &gzip(b"id;name\n4;w\n"));
     write(root, "sub/_SUCCESS", b"");
-    write(root, "sub/README.txt", b"about these files");
+    write(root, "sub/_x.csv", b"id,name\n5,v\n");
+    write(root, "sub/part-0001", b"id|name\n6,u|t\n");
     write(root, ".hidden.csv", b"other\n1\n");
-    write(root, "sub/readme.md", b"no data");
     let table = open(all, &options(4)).unwrap();
     assert_eq!(names(&table), ["id", "name"]);
-    assert_eq!(rows(&table).unwrap(), some(&[&["1", "x"], &["2", "y"], &["3", "z"], &["4", "w"]]));
+    let all_rows: [&[&str]; 6] =
+        [&["1", "x"], &["2", "y"], &["3", "z"], &["5", "v"], &["4", "w"], &["6,u", "t"]];
+    assert_eq!(rows(&table).unwrap(), some(&all_rows));
     assert_eq!(
         table.described(),
-        "2 files: CSV, delimiter ',', UTF-8, header; CSV, delimiter ';', UTF-8, gzip, header"
+        "3 files: CSV, delimiter ',', UTF-8, header; CSV, delimiter ';', UTF-8, gzip, header; CSV, delimiter '|', UTF-8, header"
     );
     let numbers: Vec<usize> =
         crate::reading::parts(&table, &[1], None).unwrap().iter().map(|(number, _)| *number).collect();
@@ -142,7 +159,12 @@ fn what_is_not_there_or_does_not_fit_is_named() {
     write(root, "odd/b.csv", b"id,nmae\n1,x\n");
     write(root, "short/a.csv", CSV);
     write(root, "short/b.csv", b"id\n1\n");
-    write(root, "none/readme.md", b"no data");
+    write(root, "none/_SUCCESS", b"");
+    write(root, "some/a.csv", CSV);
+    write(root, "some/readme.md", b"# about");
+    write(root, "packed/b.csv.xz", b"\xfd7zXZ\0\0\x04");
+    write(root, "noted/a.csv", CSV);
+    write(root, "noted/b.txt", b"Of files, there are two\n");
     let cases = [
         (
             at("ledgr.csv"),
@@ -153,6 +175,12 @@ fn what_is_not_there_or_does_not_fit_is_named() {
         (at("*.parquet"), format!("{}: no file matches", at("*.parquet"))),
         (at("***"), "not a pattern".to_owned()),
         (at("none"), format!("{}: no data files below this directory", at("none"))),
+        (at("some"), format!("{}: cannot tell the format", at("some/readme.md"))),
+        (at("packed"), format!("{}: packed with xz", at("packed/b.csv.xz"))),
+        (
+            at("noted"),
+            format!("{}: it has a column \"Of files\", unlike {}", at("noted/b.txt"), at("noted/a.csv")),
+        ),
         (at("odd"), format!("{}: it has a column \"nmae\", unlike {}", at("odd/b.csv"), at("odd/a.csv"))),
         (
             at("short"),

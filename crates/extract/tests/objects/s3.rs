@@ -17,7 +17,7 @@ fn server() -> &'static S3 {
         server.put("bank/2026/sub/c.csv", b"n,id\nw,4\n");
         server.put("bank/2026/sub/_SUCCESS", b"");
         server.put("bank/2026/.hidden.csv", b"other\n1\n");
-        server.put("bank/notes/readme.txt", b"about");
+        server.put("bank/notes/_readme.txt", b"about");
         let packed = gzip(&"id,n\n1,x\n".repeat(1000));
         server.put("bank/cut.csv.gz", &packed[..packed.len() - 12]);
         server.put("bank/empty.csv", b"");

@@ -61,11 +61,11 @@ pub(crate) fn open(input: Input, format: Format, options: &Options) -> Result<Te
     }
     let text = Text::new(input, options.encoding.as_deref())?;
     let tab = (format == Format::Tsv).then_some(b'\t');
-    let Beginning { sample, whole, dialect, first } =
+    let Beginning { skipped, sample, whole, dialect, first } =
         beginning(&text, options.delimiter.or(tab), options.quote)?;
     let header = options.header.unwrap_or_else(|| dialect.has_header(&sample, whole));
     let names = if header {
-        names(&sample, &first).map_err(|fault| text.error(0, fault, dialect.terminator))?
+        names(&sample, &first).map_err(|fault| text.error(skipped, fault, dialect.terminator))?
     } else {
         (0..first.cells.len()).map(|n| format!("column_{n}")).collect()
     };
@@ -75,7 +75,7 @@ pub(crate) fn open(input: Input, format: Format, options: &Options) -> Result<Te
     let left = text.len_hint().saturating_sub(start as u64);
     let shape = Shape {
         fields: names.into_iter().map(|name| Field::new(name, DataType::Utf8View, true)).collect(),
-        start: start as u64,
+        start: skipped + start as u64,
         chunk_bytes: options.chunk_bytes.min(crate::MOST_CHUNK_BYTES),
         rows_hint: Some(
             u64::try_from(u128::from(left) * u128::from(rows) / u128::from(read)).unwrap_or(u64::MAX),
@@ -87,8 +87,11 @@ pub(crate) fn open(input: Input, format: Format, options: &Options) -> Result<Te
 
 /// What is known of a file before its rows are read.
 struct Beginning {
+    /// The bytes of a line that only tells the delimiter.
+    skipped: u64,
+    /// What is behind it.
     sample: Vec<u8>,
-    /// Whether the sample is the whole file.
+    /// Whether the sample goes to the end of the file.
     whole: bool,
     dialect: Dialect,
     first: Record,
@@ -103,9 +106,14 @@ fn beginning(text: &Text, delimiter: Option<u8>, quote: Option<u8>) -> Result<Be
         let missing = (wanted - sample.len()) as u64;
         stream.by_ref().take(missing).read_to_end(&mut sample).map_err(|source| text.unreadable(source))?;
         let whole = sample.len() < wanted;
-        let dialect = Dialect::detect(&sample, whole, delimiter, quote);
-        let fault = match dialect.first_record(&sample, whole) {
-            Ok(Some(first)) => return Ok(Beginning { sample, whole, dialect, first }),
+        let (skip, declared) = declared_delimiter(&sample).unzip();
+        let skip = skip.unwrap_or(0);
+        let dialect = Dialect::detect(&sample[skip..], whole, delimiter.or(declared), quote);
+        let fault = match dialect.first_record(&sample[skip..], whole) {
+            Ok(Some(first)) => {
+                let sample = sample.split_off(skip);
+                return Ok(Beginning { skipped: skip as u64, sample, whole, dialect, first });
+            }
             Ok(None) if whole => {
                 return Err(Error::Empty { path: text.input.name().to_owned() });
             }
@@ -116,19 +124,35 @@ fn beginning(text: &Text, delimiter: Option<u8>, quote: Option<u8>) -> Result<Be
             }
             Err(fault) => fault,
         };
-        return Err(text.error(0, fault, dialect.terminator));
+        return Err(text.error(skip as u64, fault, dialect.terminator));
     }
 }
 
+/// The length of a first line like `sep=;`, which Excel takes as a declaration, and the delimiter in it.
+fn declared_delimiter(sample: &[u8]) -> Option<(usize, u8)> {
+    let (&delimiter, rest) = sample.strip_prefix(b"sep=").or(sample.strip_prefix(b"SEP="))?.split_first()?;
+    let end = match rest {
+        [b'\r', b'\n', ..] => 2,
+        [b'\r' | b'\n', ..] => 1,
+        _ => return None,
+    };
+    (delimiter.is_ascii() && !matches!(delimiter, b'\r' | b'\n'))
+        .then_some((sample.len() - rest.len() + end, delimiter))
+}
+
+/// The names in the first record; a column without one, such as pandas' index, is called by its place.
 fn names(sample: &[u8], first: &Record) -> Result<Vec<String>, Fault> {
     if let Err(error) = std::str::from_utf8(&sample[first.start..first.end]) {
         return Err(Fault::at(first.start + error.valid_up_to(), Problem::Utf8));
     }
     let mut names: Vec<String> = Vec::with_capacity(first.cells.len());
     for (index, cell) in first.cells.iter().enumerate() {
-        let name = String::from_utf8_lossy(&cell.text).into_owned();
+        let mut name = String::from_utf8_lossy(&cell.text).into_owned();
         if name.is_empty() {
-            return Err(Fault::at(cell.at, Problem::EmptyName(index + 1)));
+            name = format!("column_{index}");
+            if first.cells.iter().any(|other| other.text == name.as_bytes()) {
+                return Err(Fault::at(cell.at, Problem::EmptyName(index + 1)));
+            }
         }
         if names.contains(&name) {
             return Err(Fault::at(cell.at, Problem::SameName(name)));

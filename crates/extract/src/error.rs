@@ -218,7 +218,7 @@ pub enum Problem {
     /// A byte sequence is not what the encoding allows.
     #[error("not {0}; set another encoding")]
     Encoding(String),
-    /// A column has no name.
+    /// A column has no name, and what it would be called by its place is taken.
     #[error("the name of column {0} is empty; name it, or say that there is no header")]
     EmptyName(usize),
     /// Two columns share a name.

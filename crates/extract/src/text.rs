@@ -15,6 +15,9 @@ use crate::input::{Bytes, Input};
 pub(crate) use chunks::{Chunk, Cut, PADDING};
 pub(crate) use parts::{Chosen, Grammar, Records, Shape, TextFile};
 
+/// What UTF-32 begins with; the first would pass for UTF-16.
+const UTF_32_MARKS: [[u8; 4]; 2] = [[0xff, 0xfe, 0, 0], [0, 0, 0xfe, 0xff]];
+
 /// A file as UTF-8 text; offsets into it are of decoded bytes, after the BOM.
 pub(crate) struct Text {
     pub input: Input,
@@ -33,7 +36,12 @@ impl Text {
                 Error::Encoding { path: input.name().to_owned(), encoding: name.to_owned() }
             })?),
         };
-        let marked = Encoding::for_bom(&first_bytes(&input, compression)?);
+        let first = first_bytes(&input, compression)?;
+        if UTF_32_MARKS.iter().any(|mark| first.starts_with(mark)) {
+            let problem = "UTF-32, which is not read; save it as UTF-8".to_owned();
+            return Err(Error::Format { path: input.name().to_owned(), problem });
+        }
+        let marked = Encoding::for_bom(&first);
         let encoding =
             marked.map(|(encoding, _)| encoding).or(named).filter(|encoding| *encoding != encoding_rs::UTF_8);
         let bom = marked.map_or(0, |(_, length)| length);

@@ -192,9 +192,9 @@ pub(crate) struct Diff {
     #[arg(long, help_heading = "What counts as equal")]
     pub(crate) verify: bool,
 
-    /// How the report is written
-    #[arg(short, long, value_enum, default_value = "table", help_heading = "Results")]
-    pub(crate) format: Format,
+    /// How the report is written; otherwise by the extension of --output, or as a table
+    #[arg(short, long, value_enum, help_heading = "Results")]
+    pub(crate) format: Option<Format>,
 
     /// Writes the report to a file; - is standard output
     #[arg(short, long, value_name = "FILE", help_heading = "Results")]

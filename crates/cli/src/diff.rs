@@ -14,7 +14,7 @@ use crate::fetching::fetch;
 use crate::interrupt::Interrupts;
 use crate::output::ReportFile;
 use crate::progress::Bars;
-use crate::report::{self, Look, Report, verdict_line};
+use crate::report::{self, Format, Look, Report, verdict_line};
 use crate::source_names::{self, SourceNames};
 use crate::specification;
 use crate::{memory, output, targets, terminal};
@@ -133,10 +133,11 @@ fn deliver(options: &Diff, file: Option<ReportFile>, report: &Report<'_>) -> Res
     };
     let Some(file) = file else {
         let look = terminal::look_of_stdout(options.color);
-        return printed(output::print(&report.render(options.format, look)));
+        return printed(output::print(&report.render(options.format.unwrap_or(Format::Table), look)));
     };
     let target = file.target();
-    let text = report.render(options.format, Look::PLAIN);
+    let format = options.format.unwrap_or_else(|| Format::of(Path::new(&target)));
+    let text = report.render(format, Look::PLAIN);
     file.write(&text).map_err(|source| Failure::Report { target, source })?;
     if options.quiet {
         return Ok(());

@@ -18,6 +18,8 @@ mod table;
 mod table_breaks;
 pub(crate) mod text_grid;
 
+use std::path::Path;
+
 use clap::ValueEnum;
 use trueup_compare::{Comparison, Spec, Verdict};
 
@@ -56,6 +58,20 @@ pub(crate) enum Format {
     Html,
     /// For a build server.
     Junit,
+}
+
+impl Format {
+    /// What a file with this extension is expected to be.
+    pub(crate) fn of(path: &Path) -> Self {
+        let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
+        match extension.as_deref() {
+            Some("json") => Self::Json,
+            Some("md" | "markdown") => Self::Markdown,
+            Some("html" | "htm") => Self::Html,
+            Some("xml") => Self::Junit,
+            _ => Self::Table,
+        }
+    }
 }
 
 /// What the place that a table is shown in can do.

@@ -282,6 +282,26 @@ fn the_report_goes_to_a_file_and_the_verdict_to_the_terminal() {
 }
 
 #[test]
+fn the_extension_of_a_report_says_how_it_is_written() {
+    let place = Place::with_ledger_and_bank();
+    let cases: [(&[&'static str], &str); 8] = [
+        (&["--output", "r.html"], "<!doctype html>"),
+        (&["--output", "r.HTM"], "<!doctype html>"),
+        (&["--output", "r.md"], "## "),
+        (&["--output", "r.json"], "{"),
+        (&["--output", "r.xml"], "<?xml"),
+        (&["--output", "r.txt"], "UNMATCHED: "),
+        (&["--output", "report"], "UNMATCHED: "),
+        (&["--output", "r.json", "--format", "table"], "UNMATCHED: "),
+    ];
+    for (options, expected) in cases {
+        assert!(place.shown(&with(options)).starts_with("exit 1\n"));
+        let report = fs::read_to_string(place.path().join(options[1])).unwrap();
+        assert!(report.starts_with(expected), "{options:?}: {report}");
+    }
+}
+
+#[test]
 fn without_a_key_the_unique_columns_are_named() {
     let place = Place::with_ledger_and_bank();
     insta::assert_snapshot!(place.shown(&["ledger.csv", "bank.csv"]), @r#"

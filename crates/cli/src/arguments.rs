@@ -260,7 +260,7 @@ pub(crate) struct Diff {
 /// What to do with keys that repeat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DuplicatePolicy {
-    /// Take all rows of a key together; the default with --measure.
+    /// Take all rows of a key together, as a --measure says, and the default with one.
     Aggregate,
     /// Pair equal rows, then those with fewest differences; the default without.
     Multiset,

@@ -177,7 +177,7 @@ pub(crate) fn plain(array: &ArrayRef) -> Result<ArrayRef, Misfit> {
         | DataType::UInt16
         | DataType::UInt32 => DataType::Int64,
         DataType::UInt64 => DataType::Decimal128(20, 0),
-        DataType::Float16 => DataType::Float32,
+        DataType::Float16 => return Ok(numeric::halves(array)),
         DataType::Decimal32(_, scale) | DataType::Decimal64(_, scale) | DataType::Decimal256(_, scale) => {
             DataType::Decimal128(38, *scale)
         }

@@ -1,7 +1,11 @@
 //! Numbers: integers, decimals, floats, and numerals in text.
 
+use std::sync::Arc;
+
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Decimal128Type, Float32Type, Float64Type, Int64Type};
+use arrow_array::types::{
+    ArrowPrimitiveType, Decimal128Type, Float16Type, Float32Type, Float64Type, Int64Type,
+};
 use arrow_array::{Array, ArrayRef, StringViewArray};
 use arrow_schema::DataType;
 
@@ -9,6 +13,21 @@ use super::{Misfit, Values};
 use crate::error::ValueProblem;
 use crate::number::{Decimal, Number, NumeralError, widen};
 use crate::plan::Encoding;
+
+type Half = <Float16Type as ArrowPrimitiveType>::Native;
+
+/// Turns halves into the singles that mean the same decimals.
+pub(super) fn halves(array: &ArrayRef) -> ArrayRef {
+    Arc::new(array.as_primitive::<Float16Type>().unary::<_, Float32Type>(single))
+}
+
+/// The single that means the shortest decimal that reads back as the same half; five digits tell all halves apart.
+fn single(half: Half) -> f32 {
+    let reads_back = |numeral: &String| numeral.parse().is_ok_and(|read| Half::from_f64(read) == half);
+    let mut numerals = (0..5).map(|decimals: usize| format!("{:.decimals$e}", half.to_f64()));
+    // NaN and the infinities are without digits, and the same in both.
+    numerals.find(reads_back).and_then(|numeral| numeral.parse().ok()).unwrap_or(half.to_f32())
+}
 
 /// Reads typed numbers.
 pub(super) fn typed(array: &ArrayRef, encoding: Encoding) -> Result<Values, Misfit> {

@@ -2,11 +2,33 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Float32Array, UInt64Array};
+use arrow_array::types::{ArrowPrimitiveType, Float16Type};
+use arrow_array::{ArrayRef, Float32Array, PrimitiveArray, UInt64Array};
 use trueup_compare::{Aggregate, Rule, Verdict};
 
 use crate::held::{check, held};
 use crate::scene::{Scene, absolute, dates, decimals, doubles, integers, table, texts, whole};
+
+#[test]
+fn halves_mean_their_shortest_decimals() {
+    type Half = <Float16Type as ArrowPrimitiveType>::Native;
+    let finite: Vec<Half> = (0..=u16::MAX).map(Half::from_bits).filter(|half| half.is_finite()).collect();
+    // Of as few digits as read back as the same half, the nearest.
+    let shortest = |half: &Half| {
+        let numerals = (0..9).map(|decimals: usize| format!("{:.decimals$e}", half.to_f64()));
+        let mut read_back = numerals.filter(|it| Half::from_f64(it.parse().expect("a float")) == *half);
+        read_back.next().expect("enough digits").replace("-0e0", "0e0")
+    };
+    let spelt: Vec<String> = finite.iter().map(shortest).collect();
+    let spelt = texts(&spelt.iter().map(String::as_str).collect::<Vec<_>>());
+    let halves: ArrayRef = Arc::new(PrimitiveArray::<Float16Type>::from_iter_values(finite));
+    let comparison = Scene::of([halves, spelt]).comparison();
+    assert_eq!((comparison.verdict, comparison.rows_matched), (Verdict::Matched, 63_488));
+    let few = [0.1, 10.01, 1e-7, f64::INFINITY, f64::NAN].map(Half::from_f64);
+    let halves: ArrayRef = Arc::new(PrimitiveArray::<Float16Type>::from_iter_values(few));
+    let spelt = texts(&["0.1", "10.01", "1e-7", "inf", "NaN"]);
+    assert_eq!(Scene::of([halves, spelt]).comparison().rows_matched, 5);
+}
 
 #[test]
 fn a_hundred_thousand_pairs_a_cent_apart_are_within_a_cent() {

@@ -20,7 +20,7 @@ pub(super) fn render(report: &Report<'_>) -> String {
         figures: String::new(),
     }));
     let failures = cases.iter().filter(|case| case.failure.is_some()).count();
-    let class = escaped(&comparison.sources.join(" against "));
+    let class = attribute(&comparison.sources.join(" against "));
     let body: String = properties(report) + &cases.iter().map(|case| case.xml(&class)).collect::<String>();
     let counts = format!("tests=\"{}\" failures=\"{failures}\" errors=\"0\"", cases.len());
     format!(
@@ -39,9 +39,9 @@ struct Case {
 
 impl Case {
     fn xml(&self, class: &str) -> String {
-        let open = format!("    <testcase classname=\"{class}\" name=\"{}\"", escaped(&self.name));
+        let open = format!("    <testcase classname=\"{class}\" name=\"{}\"", attribute(&self.name));
         let failure = self.failure.as_ref().map_or_else(String::new, |(message, details)| {
-            format!("      <failure message=\"{}\">{}</failure>\n", escaped(message), escaped(details))
+            format!("      <failure message=\"{}\">{}</failure>\n", attribute(message), escaped(details))
         });
         let figures = match &*self.figures {
             "" => String::new(),
@@ -71,7 +71,7 @@ fn properties(report: &Report<'_>) -> String {
     }
     let listed: String = (properties.iter())
         .map(|(name, value)| {
-            format!("      <property name=\"{}\" value=\"{}\"/>\n", escaped(name), escaped(value))
+            format!("      <property name=\"{}\" value=\"{}\"/>\n", attribute(name), attribute(value))
         })
         .collect();
     format!("    <properties>\n{listed}    </properties>\n")
@@ -130,7 +130,12 @@ fn details_line(comparison: &Comparison, found: &Break, measure: usize) -> Optio
     Some(format!("{}: {}{difference}\n", phrases::key(found), values.join(", ")))
 }
 
-/// Text for an element or an attribute; what XML cannot hold is spelt out, or becomes U+FFFD.
+/// Text for an attribute, where a line break as it is would be read as a space.
+fn attribute(text: &str) -> String {
+    escaped(text).replace('\n', "&#10;")
+}
+
+/// Text for an element; what XML cannot hold is spelt out, or becomes U+FFFD.
 fn escaped(text: &str) -> String {
     let mut xml = String::with_capacity(text.len());
     for character in text.chars() {
@@ -151,7 +156,7 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::{Format, Look, samples};
-    use super::escaped;
+    use super::{attribute, escaped};
 
     #[test]
     fn unmatched() {
@@ -247,6 +252,7 @@ mod tests {
 
     #[test]
     fn xml_holds_anything() {
+        assert_eq!(attribute("two\nlines & more"), "two&#10;lines &amp; more");
         assert_eq!(escaped("<a b=\"c\">&\u{1b}\u{ffff}"), "&lt;a b=&quot;c&quot;&gt;&amp;\\u{1b}\u{fffd}");
     }
 }

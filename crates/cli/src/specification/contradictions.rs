@@ -33,6 +33,12 @@ pub(super) fn check(spec: &Spec, columns: &[String]) -> Result<(), Failure> {
             "keys belong together when they are equal; leave out the tolerance, or choose another key",
         ));
     }
+    if let Some(column) = spec.tolerances.keys().find(|name| spec.ignore.contains(name) && !measured(name)) {
+        return Err(Failure::usage_hint(
+            format!("`{column}` has a tolerance and is in --ignore"),
+            "leave out one of them",
+        ));
+    }
     let other_name = |name: &String| {
         let known = columns.contains(name) || measured(name);
         spec.measures.iter().find(|measure| !known && as_written(measure) == *name)

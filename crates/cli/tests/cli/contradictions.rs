@@ -40,8 +40,9 @@ fn what_is_read_is_not_written_over() {
 #[test]
 fn contradictions_say_what_to_do() {
     let place = Place::with_ledger_and_bank();
-    let cases: [&[&'static str]; 10] = [
+    let cases: [&[&'static str]; 11] = [
         &["--compare", "amount,ccy", "--ignore", "ccy"],
+        &["--tolerance", "amount=0.1", "--ignore", "amount"],
         &["--ignore", "txn_id"],
         &["--tolerance", "txn_id=1"],
         &["--measure", "sum(amount)", "--ignore", "amount"],
@@ -63,6 +64,10 @@ fn contradictions_say_what_to_do() {
     --compare amount,ccy --ignore ccy
     error: `ccy` is in --compare and in --ignore
     hint: leave it out of one of them; --compare alone compares nothing else
+
+    --tolerance amount=0.1 --ignore amount
+    error: `amount` has a tolerance and is in --ignore
+    hint: leave out one of them
 
     --ignore txn_id
     error: `txn_id` is in --key and in --ignore

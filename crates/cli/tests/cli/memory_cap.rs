@@ -126,3 +126,23 @@ fn parallel_stages_stay_within_the_cap_together() {
     assert!(directory.path().join("run/all.parquet").exists(), "both stages have ended");
     assert!(peak > 0 && peak <= memory / 5 * 6, "{} MB", peak / 1_000_000);
 }
+
+#[test]
+fn long_texts_of_the_first_rows_are_not_kept() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let [left, right] = ["left.csv", "right.csv"].map(|name| directory.path().join(name));
+    for (path, note_bytes) in [(&left, 90_000), (&right, 1)] {
+        let note = "y".repeat(note_bytes);
+        let rows = (0..1000).map(|id| format!("{id},{id},{note}\n"));
+        let text: String = ["id,amount,note\n".to_owned()].into_iter().chain(rows).collect();
+        fs::write(path, text).expect("a file");
+    }
+    let (code, peak) = watched(
+        Command::new(env!("CARGO_BIN_EXE_trueup"))
+            .args(["diff", "--key", "id", "--compare", "amount", "--quiet", "--threads", "2"])
+            .args(["--memory", &format!("{CAP_MB}MB")])
+            .args([&left, &right]),
+    );
+    assert_eq!(code, Some(0));
+    assert!(peak > 0 && peak <= CAP_MB * 1_200_000, "{} MB", peak / 1_000_000);
+}

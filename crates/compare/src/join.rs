@@ -310,6 +310,8 @@ impl<'a> Worker<'a> {
             return;
         }
         group.sort_by_content(layout);
+        let mut left = vec![false; self.join.sources];
+        let mut first_matched = None;
         let (mut start, mut matched) = (0, 0);
         while start < group.len() {
             let content = layout.content(group.record(start));
@@ -321,13 +323,20 @@ impl<'a> Worker<'a> {
             }
             if equal.iter().all(|count| *count == equal[0]) {
                 matched += equal[0];
+                first_matched.get_or_insert((start..end, equal[0]));
             } else if self.join.whole_keys {
                 self.flag(group, 0..group.len(), false);
                 return;
             } else {
                 self.flag(group, start..end, false);
+                left.iter_mut().zip(&equal).for_each(|(left, count)| *left |= *count > 0);
             }
             start = end;
+        }
+        // Where no row of a source is left, some that match show that it has the key all the same.
+        if let Some((rows, count)) = first_matched.filter(|_| left.contains(&true) && left.contains(&false)) {
+            matched -= count;
+            self.flag(group, rows, false);
         }
         self.tally.matched += matched;
     }

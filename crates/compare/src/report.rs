@@ -183,6 +183,8 @@ pub struct Break {
     pub occurrence: u64,
     /// Which sources have it.
     pub present: Vec<bool>,
+    /// Which sources have any row of its key: one that lacks the group may have fewer rows than the others.
+    pub has_key: Vec<bool>,
     /// One per measure, in the order of [`Comparison::measures`].
     pub cells: Vec<Cell>,
 }
@@ -193,6 +195,26 @@ impl Break {
     pub fn is_outside(&self) -> bool {
         self.present.iter().all(|&present| present)
     }
+
+    /// Where it is missing: `absent from bank` or, of rows that are left over, `fewer rows of this key in bank`.
+    #[must_use]
+    pub fn absence(&self, sources: &[String]) -> String {
+        absence(sources, &self.present, &self.has_key)
+    }
+}
+
+/// Where a group is missing, given which sources have it, and which have its key.
+pub(crate) fn absence(sources: &[String], present: &[bool], has_key: &[bool]) -> String {
+    let lacking = |with_key: bool| {
+        let flags = present.iter().zip(has_key);
+        let lacking = sources.iter().zip(flags).filter(|(_, flags)| *flags == (&false, &with_key));
+        lacking.map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ")
+    };
+    let absent = Some(lacking(false)).filter(|names| !names.is_empty());
+    let fewer = Some(lacking(true)).filter(|names| !names.is_empty());
+    let absent = absent.map(|names| format!("absent from {names}"));
+    let fewer = fewer.map(|names| format!("fewer rows of this key in {names}"));
+    absent.into_iter().chain(fewer).collect::<Vec<_>>().join("; ")
 }
 
 /// One measure of a break.

@@ -15,7 +15,7 @@ pub(super) struct Markup {
     pub(crate) value: fn(Option<&str>, Range<usize>) -> String,
     /// A difference.
     pub(crate) difference: fn(&str) -> String,
-    /// What a source has that lacks the group.
+    /// What a source has that lacks the key of a group.
     pub(crate) absent: &'static str,
 }
 
@@ -55,8 +55,7 @@ fn rows(comparison: &Comparison, found: &Break, markup: &Markup) -> Vec<Vec<Stri
         parts.chain(recur.then(|| phrases::count(found.occurrence)))
     };
     if !found.is_outside() {
-        let presence =
-            found.present.iter().map(|&has| if has { "present" } else { markup.absent }.to_owned());
+        let presence = phrases::presence(found, markup.absent).map(str::to_owned);
         return vec![key().chain([String::new()]).chain(presence).chain([String::new()]).collect()];
     }
     let (cells, more) = phrases::outside_cells(comparison, found);

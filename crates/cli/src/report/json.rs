@@ -169,6 +169,7 @@ struct BreakEntry<'a> {
     occurrence: u64,
     status: &'static str,
     present_in: Vec<&'a str>,
+    key_in: Vec<&'a str>,
     measures: Vec<BrokenMeasure<'a>>,
 }
 
@@ -266,7 +267,10 @@ fn concentration(comparison: &Comparison) -> Vec<Concentration<'_>> {
 }
 
 fn break_entry<'a>(comparison: &'a Comparison, found: &'a Break) -> BreakEntry<'a> {
-    let names = || comparison.sources.iter().map(String::as_str);
+    let names = |flags: &[bool]| {
+        let chosen = comparison.sources.iter().zip(flags).filter(|(_, has)| **has);
+        chosen.map(|(name, _)| name.as_str()).collect()
+    };
     let is_outside = found.is_outside();
     let measures = (comparison.measures.iter().zip(&found.cells))
         .filter(|(_, cell)| cell.outside.is_some() || !is_outside)
@@ -278,7 +282,8 @@ fn break_entry<'a>(comparison: &'a Comparison, found: &'a Break) -> BreakEntry<'
         ),
         occurrence: found.occurrence,
         status: if is_outside { "outside" } else { "unmatched" },
-        present_in: names().zip(&found.present).filter(|&(_, &has)| has).map(|(name, _)| name).collect(),
+        present_in: names(&found.present),
+        key_in: names(&found.has_key),
         measures,
     }
 }

@@ -85,13 +85,8 @@ fn presence_case(comparison: &Comparison) -> Case {
             phrases::count(absent),
             phrases::counted(comparison.rows_compared, "group")
         );
-        let details = (comparison.breaks.iter().filter(|found| !found.is_outside())).map(|found| {
-            format!(
-                "{}: absent from {}\n",
-                phrases::key(found),
-                phrases::sources_where(comparison, found, false)
-            )
-        });
+        let details = (comparison.breaks.iter().filter(|found| !found.is_outside()))
+            .map(|found| format!("{}: {}\n", phrases::key(found), found.absence(&comparison.sources)));
         (message, details.collect())
     });
     Case { name: "groups are in every source".to_owned(), failure, figures: String::new() }

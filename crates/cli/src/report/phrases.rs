@@ -221,13 +221,13 @@ pub(super) fn outside_cells<'a>(
     (cells, more)
 }
 
-/// The names of the sources that have the group, or of those that lack it.
-pub(super) fn sources_where(comparison: &Comparison, found: &Break, present: bool) -> String {
-    let names: Vec<&str> = (comparison.sources.iter().zip(&found.present))
-        .filter(|&(_, &has)| has == present)
-        .map(|(name, _)| name.as_str())
-        .collect();
-    names.join(", ")
+/// What each source has of a group that some lack; `absent` is for those that lack its key.
+pub(super) fn presence<'a>(found: &Break, absent: &'a str) -> impl Iterator<Item = &'a str> {
+    (found.present.iter().zip(&found.has_key)).map(move |flags| match flags {
+        (true, _) => "present",
+        (false, true) => "no more",
+        (false, false) => absent,
+    })
 }
 
 /// `and 3 more columns`, when there are more than are shown.

@@ -48,6 +48,7 @@ pub(super) fn wide(format: Format) -> String {
         key: vec![Some("T-1 ".repeat(1000)), None],
         occurrence: 1,
         present: vec![true, true],
+        has_key: vec![true, true],
         cells: vec![outside([Some(&"a".repeat(1000)), Some(&"b".repeat(1000))], None); 100],
     };
     rendered(
@@ -119,6 +120,7 @@ fn breaks() -> Vec<Break> {
             key: vec![text("T-1"), text("DE|01")],
             occurrence: 1,
             present: vec![true, true],
+            has_key: vec![true, true],
             cells: vec![
                 outside([Some("10.00"), Some("10.03")], Some("0.03")),
                 within(["2026-01-31", "2026-01-31"]),
@@ -129,6 +131,7 @@ fn breaks() -> Vec<Break> {
             key: vec![text("T-2"), None],
             occurrence: 1,
             present: vec![true, true],
+            has_key: vec![true, true],
             cells: vec![
                 outside([Some("7.5"), None], None),
                 within(["2026-01-31", "2026-01-31"]),
@@ -139,6 +142,7 @@ fn breaks() -> Vec<Break> {
             key: vec![text("T-3"), text("DE02")],
             occurrence: 1,
             present: vec![false, true],
+            has_key: vec![false, true],
             cells: ["1", "2026-02-01", ""]
                 .map(|value| Cell { values: vec![None, Some(text(value))], outside: None })
                 .into(),

@@ -47,7 +47,7 @@ fn break_rows(comparison: &Comparison, found: &Break) -> Vec<Vec<Field>> {
         parts.chain(recur.then(|| Field::number(phrases::count(found.occurrence))))
     };
     if !found.is_outside() {
-        let presence = found.present.iter().map(|&has| Field::text(if has { "present" } else { "absent" }));
+        let presence = phrases::presence(found, "absent").map(Field::text);
         let row = key().chain([Field::text("(group)")]).chain(presence).chain([Field::text("")]).collect();
         return vec![row];
     }

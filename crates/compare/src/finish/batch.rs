@@ -150,7 +150,7 @@ impl Decision<'_> {
                     let rows: Vec<u64> = tuple.iter().map(|row| u64::from(row.is_some())).collect();
                     count_key(decider, &rows);
                 }
-                decider.tuple(&tuple, &mut 0)?;
+                decider.tuple(&tuple, None, &mut 0)?;
             } else {
                 let mut rows = key.iter().cloned();
                 self.rows(|| Ok(rows.next()), decider)?;

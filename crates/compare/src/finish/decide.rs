@@ -120,7 +120,12 @@ type Tuple = Vec<Option<Entry<'static>>>;
 
 impl Decider<'_> {
     /// Pairs the rows that are left of a key, given per source in the order of their values, and decides the pairs.
-    pub(crate) fn rows(&mut self, left: &mut [Queue<'_>], progress: &Progress) -> Result<(), Error> {
+    pub(crate) fn rows(
+        &mut self,
+        left: &mut [Queue<'_>],
+        has_key: &[bool],
+        progress: &Progress,
+    ) -> Result<(), Error> {
         let mut occurrence = 0;
         let are_few = left.iter().all(|rows| rows.len() <= MOST_PAIRED);
         let are_pairs = left.iter().filter(|rows| rows.len() > 0).count() > 1;
@@ -134,7 +139,7 @@ impl Decider<'_> {
                 }
                 progress.check()?;
                 let tuple: Vec<Option<&Entry<'_>>> = tuple.iter().map(Option::as_ref).collect();
-                self.tuple(&tuple, &mut occurrence)?;
+                self.tuple(&tuple, Some(has_key), &mut occurrence)?;
             }
         }
         let first = self.plan.reference.unwrap_or(0);
@@ -146,7 +151,7 @@ impl Decider<'_> {
         }
         tuples.iter().try_for_each(|tuple| {
             let tuple: Vec<Option<&Entry<'_>>> = tuple.iter().map(Option::as_ref).collect();
-            self.tuple(&tuple, &mut occurrence)
+            self.tuple(&tuple, Some(has_key), &mut occurrence)
         })
     }
 
@@ -167,8 +172,14 @@ impl Decider<'_> {
         }
     }
 
-    /// Decides rows that belong together; `occurrence` counts the breaks of their key.
-    pub(crate) fn tuple(&mut self, tuple: &[Option<&Entry<'_>>], occurrence: &mut u64) -> Result<(), Error> {
+    /// Decides rows that belong together, all of their key unless it is said which sources have more; `occurrence` counts the
+    /// breaks of the key.
+    pub(crate) fn tuple(
+        &mut self,
+        tuple: &[Option<&Entry<'_>>],
+        has_key: Option<&[bool]>,
+        occurrence: &mut u64,
+    ) -> Result<(), Error> {
         let Some(some) = tuple.iter().flatten().next() else {
             return Ok(());
         };
@@ -207,7 +218,7 @@ impl Decider<'_> {
             let rows = tuple.iter().flatten().map(|row| (at, row.source(), row.locator()));
             self.told.pending.extend(rows);
         }
-        self.shown.start(present.into_iter(), *occurrence);
+        self.shown.start(&present, has_key.unwrap_or(&present), *occurrence);
         self.show_key(some.key());
         self.show_cells(tuple, &cells, &outside);
         self.tell()
@@ -274,7 +285,7 @@ impl Decider<'_> {
             self.count(&present, outside.map(|(measure, _)| measure));
         }
         let in_full = self.is_kept() || present.contains(&false);
-        self.shown.start(present.into_iter(), 1);
+        self.shown.start(&present, &present, 1);
         self.show_key(key);
         for (index, (measure, outcome)) in plan.measures.iter().zip(&outcomes).enumerate() {
             if !in_full && outcome.is_none() {

@@ -33,10 +33,11 @@ pub(crate) fn pair_rows<'e>(
             if counts_keys {
                 count_key(decider, &key.rows);
             }
-            key.rows.fill(0);
             if key.left.iter().any(|rows| rows.len() > 0) {
-                decider.rows(&mut key.left, progress)?;
+                let has_key: Vec<bool> = key.rows.iter().map(|rows| *rows > 0).collect();
+                decider.rows(&mut key.left, &has_key, progress)?;
             }
+            key.rows.fill(0);
         }
     }
     Ok(())

@@ -20,6 +20,10 @@ struct Equal {
     rows: Vec<(usize, [u32; HEAD_WORDS])>,
     counts: Vec<u64>,
     are_many: bool,
+    /// The sources that have rows left.
+    left: Vec<bool>,
+    /// The first rows that every source has as many of.
+    matched: Vec<(usize, [u32; HEAD_WORDS])>,
 }
 
 impl Worker<'_> {
@@ -69,7 +73,8 @@ impl Worker<'_> {
             })
         })?;
         let mut rows = Sorter::merge(vec![sorter], self.join.progress)?;
-        let mut equal = Equal { counts: vec![0; self.join.sources], ..Equal::default() };
+        let sources = self.join.sources;
+        let mut equal = Equal { counts: vec![0; sources], left: vec![false; sources], ..Equal::default() };
         while let Some(entry) = rows.next()? {
             let (content, place) = entry.split_at(entry.len() - PLACE_WORDS * 4);
             let mut words = place.as_chunks::<4>().0.iter().map(|word| u32::from_be_bytes(*word));
@@ -88,6 +93,12 @@ impl Worker<'_> {
             }
         }
         self.take_equal(&mut equal);
+        // Where no row of a source is left, some that match show that it has the key all the same.
+        if equal.left.contains(&true) && equal.left.contains(&false) {
+            self.tally.matched -= (equal.matched.len() / sources) as u64;
+            equal.rows = std::mem::take(&mut equal.matched);
+            self.leave(&mut equal);
+        }
         Ok(())
     }
 
@@ -95,6 +106,9 @@ impl Worker<'_> {
         let everywhere = equal.counts.iter().all(|count| *count == equal.counts[0]);
         if everywhere && !equal.are_many {
             self.tally.matched += equal.counts[0];
+            if equal.matched.is_empty() {
+                std::mem::swap(&mut equal.matched, &mut equal.rows);
+            }
             equal.rows.clear();
         } else {
             self.leave(equal);
@@ -106,7 +120,10 @@ impl Worker<'_> {
     /// Leaves rows to be decided by value.
     fn leave(&mut self, equal: &mut Equal) {
         self.rows.1 += equal.rows.len() as u64;
-        equal.rows.drain(..).for_each(|(source, record)| self.join.undecided[source].set(&record));
+        for (source, record) in equal.rows.drain(..) {
+            self.join.undecided[source].set(&record);
+            equal.left[source] = true;
+        }
     }
 
     fn count_one_key(&mut self, sources: &[Vec<Chunk>]) {

@@ -15,6 +15,7 @@ pub(crate) struct Shown {
     key: Vec<Span>,
     occurrence: u64,
     present: Vec<bool>,
+    has_key: Vec<bool>,
     measures: Vec<Measure>,
     /// By measure that is shown, then by source.
     values: Vec<Span>,
@@ -36,13 +37,15 @@ pub(crate) struct ShownMeasure<'a> {
 
 impl Shown {
     /// Starts another break, in the memory of the one before it.
-    pub(crate) fn start(&mut self, present: impl Iterator<Item = bool>, occurrence: u64) {
+    pub(crate) fn start(&mut self, present: &[bool], has_key: &[bool], occurrence: u64) {
         self.texts.clear();
         self.key.clear();
         self.measures.clear();
         self.values.clear();
         self.present.clear();
         self.present.extend(present);
+        self.has_key.clear();
+        self.has_key.extend(has_key);
         self.occurrence = occurrence;
     }
 
@@ -96,6 +99,11 @@ impl Shown {
         &self.present
     }
 
+    /// Which sources have any row of its key.
+    pub(crate) fn has_key(&self) -> &[bool] {
+        &self.has_key
+    }
+
     /// Whether every source has it, so that a measure must be outside.
     pub(crate) fn is_outside(&self) -> bool {
         self.present.iter().all(|present| *present)
@@ -120,6 +128,7 @@ impl Shown {
             key: self.key().map(|part| part.map(str::to_owned)).collect(),
             occurrence: self.occurrence,
             present: self.present.clone(),
+            has_key: self.has_key.clone(),
             cells,
         }
     }

@@ -112,6 +112,26 @@ fn rows_beyond_the_search_are_paired_in_order() {
 }
 
 #[test]
+fn rows_left_over_are_told_from_keys_that_are_absent() {
+    let rows = |keys: &[i64], values: &[i64]| table([("k", whole(keys)), ("v", whole(values))]);
+    // Of key 1 the second source has one row more, of 2 one that is equal and one that is not, and 3 is its own.
+    let left = rows(&[1, 2, 4], &[10, 20, 40]);
+    let right = rows(&[1, 1, 2, 2, 3, 3, 4], &[10, 10, 20, 21, 30, 30, 40]);
+    for verify in [false, true] {
+        let mut scene = Scene::new([left.clone(), right.clone()]);
+        scene.spec.verify = verify;
+        let found: Vec<_> = (scene.breaks().iter())
+            .map(|found| (found.key[0].clone().expect("a key"), found.present.clone(), found.has_key.clone()))
+            .collect();
+        let (over, absent) = ((vec![false, true], vec![true, true]), (vec![false, true], vec![false, true]));
+        let expected = [("1", &over), ("2", &over), ("3", &absent), ("3", &absent)];
+        assert_eq!(found, expected.map(|(key, it)| (key.to_owned(), it.0.clone(), it.1.clone())));
+        let comparison = scene.comparison();
+        assert_eq!((comparison.rows_matched, comparison.rows_compared), (3, 7));
+    }
+}
+
+#[test]
 fn keys_whose_rows_are_paired_in_order_are_noted() {
     // Rows of a key: those of the first source, those of the second, and equal ones of both.
     let cases: [(&[[i64; 3]], Option<&str>); 5] = [

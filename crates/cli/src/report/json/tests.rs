@@ -164,6 +164,10 @@ fn unmatched() {
             "ledger",
             "bank"
           ],
+          "key_in": [
+            "ledger",
+            "bank"
+          ],
           "measures": [
             {
               "measure_name": "amount",
@@ -204,6 +208,10 @@ fn unmatched() {
             "ledger",
             "bank"
           ],
+          "key_in": [
+            "ledger",
+            "bank"
+          ],
           "measures": [
             {
               "measure_name": "amount",
@@ -228,6 +236,9 @@ fn unmatched() {
           "occurrence": 1,
           "status": "unmatched",
           "present_in": [
+            "bank"
+          ],
+          "key_in": [
             "bank"
           ],
           "measures": [

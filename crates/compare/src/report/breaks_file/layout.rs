@@ -2,8 +2,8 @@
 
 use arrow_schema::{DataType, Field};
 
-use crate::report::BreakHeader;
 use crate::report::shown::{Shown, ShownMeasure};
+use crate::report::{BreakHeader, absence};
 use crate::spec::Tolerance;
 
 /// The columns that every break file has, besides the key and the sources.
@@ -87,8 +87,8 @@ impl Layout {
 
     pub(super) fn each_row(&self, found: &Shown, mut write: impl FnMut(&[Value<'_>])) {
         if !found.is_outside() {
-            let group = Group { found, status: "unmatched", present: &self.names(found, true) };
-            let rule = format!("absent from {}", self.names(found, false));
+            let group = Group { found, status: "unmatched", present: &self.having(found) };
+            let rule = absence(&self.sources, found.present(), found.has_key());
             if self.measures.is_empty() {
                 return write(&self.row(&group, None, &rule));
             }
@@ -127,9 +127,10 @@ impl Layout {
         row
     }
 
-    fn names(&self, found: &Shown, present: bool) -> String {
+    /// The sources that have a group.
+    fn having(&self, found: &Shown) -> String {
         let names: Vec<&str> = (self.sources.iter().zip(found.present()))
-            .filter(|&(_, &has)| has == present)
+            .filter(|&(_, &has)| has)
             .map(|(name, _)| name.as_str())
             .collect();
         names.join(", ")

@@ -38,6 +38,7 @@ fn outside() -> Break {
         key: vec![Some("T,1".to_owned()), None],
         occurrence: 1,
         present: vec![true, true],
+        has_key: vec![true, true],
         cells: vec![
             Cell {
                 values: vec![Some(Some("10.00".to_owned())), Some(Some("10.03".to_owned()))],
@@ -56,6 +57,7 @@ fn unmatched() -> Break {
         key: vec![Some("T\"2\n".to_owned()), Some(String::new())],
         occurrence: 2,
         present: vec![false, true],
+        has_key: vec![false, true],
         cells: vec![
             Cell { values: vec![None, Some(Some("1".to_owned()))], outside: None },
             Cell { values: vec![None, Some(None)], outside: None },
@@ -70,7 +72,7 @@ fn shown(found: &Break) -> Shown {
         out.push_str(text.unwrap_or_default());
         text.is_some()
     };
-    shown.start(found.present.iter().copied(), found.occurrence);
+    shown.start(&found.present, &found.has_key, found.occurrence);
     found.key.iter().for_each(|part| shown.key_part(|out| write(part.as_deref(), out)));
     for (number, cell) in found.cells.iter().enumerate() {
         shown.measure(number, cell.outside.as_ref().map(|outside| outside.pair));
@@ -81,6 +83,26 @@ fn shown(found: &Break) -> Shown {
     }
     assert_eq!(shown.to_break(found.cells.len()), *found);
     shown
+}
+
+#[test]
+fn rows_that_are_left_over_are_told_from_keys_that_are_absent() {
+    let sources = names(&["a", "b", "c"]);
+    let cases = [
+        ([false, true, true], [false, true, true], "absent from a"),
+        ([false, true, true], [true, true, true], "fewer rows of this key in a"),
+        ([false, false, true], [true, true, true], "fewer rows of this key in a, b"),
+        ([false, false, true], [false, true, true], "absent from a; fewer rows of this key in b"),
+    ];
+    for (present, has_key, expected) in cases {
+        let found = Break { present: present.to_vec(), has_key: has_key.to_vec(), ..unmatched() };
+        assert_eq!(found.absence(&sources), expected);
+    }
+    let left_over = Break { has_key: vec![true, true], ..unmatched() };
+    let written =
+        String::from_utf8(written("breaks.csv", &[("amount", "0.01"), ("note", "exact")], &[left_over]))
+            .unwrap();
+    assert!(written.contains(",fewer rows of this key in ledger\n"), "{written}");
 }
 
 fn written(file: &str, measures: &[(&str, &str)], breaks: &[Break]) -> Vec<u8> {

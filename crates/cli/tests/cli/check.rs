@@ -82,8 +82,8 @@ fn what_is_wrong_is_named() {
         ("key:", "kye:", "did you mean `key`?", &[]),
         (
             "bank.csv",
-            "s3://bucket/bank.csv",
-            "sources.bank.file: only files of this machine are read so far",
+            "'https://bank.example.com/*.csv'",
+            "sources.bank.file: a web server does not list its files",
             &[],
         ),
         ("key: [txn_id]", "key: [txn_di]", "txn_di", &["--connect"]),

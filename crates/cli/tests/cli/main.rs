@@ -9,6 +9,7 @@ mod contradictions;
 mod diff;
 mod disk_full;
 mod events_tail;
+mod examples;
 mod failures;
 mod init;
 #[cfg(unix)]

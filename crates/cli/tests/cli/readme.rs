@@ -19,8 +19,8 @@ fn tour() -> Place {
     let place = Place::new(&[]);
     let examples = place.path().join("examples");
     fs::create_dir(&examples).unwrap();
-    for entry in fs::read_dir(root().join("examples")).unwrap() {
-        let path = entry.unwrap().path();
+    let entries = fs::read_dir(root().join("examples")).unwrap().map(|entry| entry.unwrap().path());
+    for path in entries.filter(|path| path.is_file()) {
         fs::copy(&path, examples.join(path.file_name().unwrap())).unwrap();
     }
     place

@@ -25,12 +25,11 @@ pub(crate) const STAND_IN: &str = "engine::stands_in_for_a_server";
 pub(crate) const ORDER: &str = "TRUEUP_STAND_IN";
 
 /// Verbs, and how an engine errs that brings a server to them.
-pub(crate) const BY_AN_ENGINE: [(&str, &str); 5] = [
+pub(crate) const BY_AN_ENGINE: [(&str, &str); 4] = [
     ("ClaimForScheduling", "refuses"),
     ("SubmitFailed", "refuses"),
     ("TakeOver", "forgets"),
     ("Answer", "has ended it"),
-    ("Now", "insists"),
 ];
 /// A verb that nothing comes to but whoever takes in the events of others.
 pub(crate) const BY_OTHERS: &str = "AppendEvents";
@@ -49,12 +48,6 @@ async fn a_server_with_an_engine_that_errs_is_killed(kind: Kind) {
         for boundary in BOUNDARIES {
             let scene = Scene::set(kind).await;
             let run_id = scene.start("daily").await;
-            if manner == "insists" {
-                // On a run whose worker is lost.
-                let mut server = scene.serve(Some("Tell/before"), &[]);
-                server.is_held_at("Tell/before");
-                server.kill();
-            }
             let point = format!("{verb}/{boundary}");
             let mut server = scene.serve_with_engine(manner, &point);
             server.is_held_at(&point);

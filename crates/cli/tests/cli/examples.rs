@@ -116,7 +116,7 @@ fn cut_over() {
         [
             "3 name Müller & Söhne 🚚 Müller & Söhne ?",
             "4 is_active false true",
-            "5 created_at 2023-03-26T01:30:00Z 2023-03-26T02:30:00Z",
+            "5 created_at 2023-03-26 01:30:00Z 2023-03-26 02:30:00Z",
             "6 email  -",
         ]
     );

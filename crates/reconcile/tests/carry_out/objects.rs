@@ -25,7 +25,7 @@ fn objects_are_compared_and_refused_as_files_are() {
     server.put("bank", b"");
     server.put("bank/a/1.csv", b"id,n\n1,x\n");
     server.put("bank/a/2.csv", b"id,n\n2,y\n");
-    server.put("bank/b/readme.txt", b"about");
+    server.put("bank/b/_readme.txt", b"about");
     server.put("bank/c.csv.gz", b"\x1f\x8b\x08\0\0\0\0\0\0\x03");
     server.put("bank/d.csv", b"");
     let mut scene = Scene::new(&[("a.csv", WHOLE)]);

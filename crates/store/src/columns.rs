@@ -8,6 +8,7 @@ use trueup_lifecycle::{
 };
 
 use crate::error::StoreError;
+use crate::key::KeyRole;
 
 /// A run's life as its row holds it; either dialect reads and writes just these.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -174,6 +175,11 @@ pub(crate) fn read<T: DeserializeOwned>(column: &str, text: &str) -> Result<T, S
 
 pub(crate) fn damaged(problem: impl Into<String>) -> StoreError {
     StoreError::Damaged { problem: problem.into() }
+}
+
+/// The role of a key, as its column spells it.
+pub(crate) fn role(name: &str) -> Result<KeyRole, StoreError> {
+    KeyRole::named(name).ok_or_else(|| damaged(format!("a key is for {name:?}, which is no role")))
 }
 
 fn needed<T>(column: &str, value: Option<T>) -> Result<T, StoreError> {

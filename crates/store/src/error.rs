@@ -1,7 +1,8 @@
 //! What can go wrong in a store, and whether trying again makes sense.
 
-use trueup_events::{EventId, RunId};
+use trueup_events::{EventId, RunId, TenantId};
 use trueup_lifecycle::{QueueFull, Refusal};
+use uuid::Uuid;
 
 /// Why a verb changed nothing.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -26,6 +27,29 @@ pub enum StoreError {
     NoSuchQueue {
         /// What was asked for.
         name: String,
+    },
+    /// There is no such tenant.
+    #[error("there is no tenant {0}")]
+    NoSuchTenant(TenantId),
+    /// Another tenant has the name.
+    #[error("there is another tenant named {name:?}")]
+    TenantTaken {
+        /// The name.
+        name: String,
+    },
+    /// Something was to be made with the id of another.
+    #[error("the {what} {id} was made already, and is another")]
+    Differs {
+        /// What.
+        what: &'static str,
+        /// Its id.
+        id: Uuid,
+    },
+    /// It is not what whoever changes it took it to be.
+    #[error("somebody else has changed it: {}", match now { Some(now) => format!("it is at {now} now"), None => "it is not there".to_owned() })]
+    Changed {
+        /// What it was last changed to, if it is there.
+        now: Option<u32>,
     },
     /// The queue's waiting line is full.
     #[error("the queue {queue:?} is full: {full}")]
@@ -171,6 +195,8 @@ impl StoreError {
         Some(match self {
             Self::NoSuchJob { .. } => "save the job first",
             Self::NoSuchQueue { .. } => "make the queue first, or let the job use the queue `default`",
+            Self::TenantTaken { .. } => "choose another name",
+            Self::Changed { .. } => "read it again, and make the change to what it is now",
             Self::QueueFull { .. } => "try again when some have started, or raise the queue's max_waiting",
             Self::QueueBusy { .. } => "try again; whoever calls start_run in SQL should commit soon after",
             Self::Contended { .. } | Self::EventIdTaken { .. } => "try again",
@@ -189,6 +215,8 @@ impl StoreError {
             Self::Refused(_)
             | Self::NoSuchRun(_)
             | Self::RunDiffers(_)
+            | Self::NoSuchTenant(_)
+            | Self::Differs { .. }
             | Self::Reserved { .. }
             | Self::EventDiffers(_)
             | Self::Failed { .. } => {

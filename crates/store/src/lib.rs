@@ -8,6 +8,7 @@ mod columns;
 mod context;
 mod error;
 pub mod fail_point;
+mod key;
 mod place;
 mod postgres;
 mod record;
@@ -19,8 +20,10 @@ mod verbs;
 pub use audit::{Audited, Fault, Head, NotAHead};
 pub use context::{Clock, Options};
 pub use error::StoreError;
+pub use key::{Key, KeyRole, NewKey, Tenant};
 pub use place::{Place, Role, UnknownPlace};
 pub use record::{
-    Audit, Claimed, Entry, Finish, Job, JobDocument, NewRun, Pass, QueueLoad, Record, RunFilter, Taken,
+    Audit, Claimed, Entry, Expected, Finish, Job, JobDocument, JobListed, NewRun, Pass, QueueLoad, Record,
+    RunFilter, Saved, Taken,
 };
 pub use store::Store;

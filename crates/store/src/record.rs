@@ -8,6 +8,8 @@ use trueup_events::{JobId, RunId, TenantId};
 use trueup_lifecycle::{Claim, Lease, Limits, Policy, Run, Status};
 use uuid::Uuid;
 
+use crate::error::StoreError;
+
 /// A run, and what its row says of it that never changes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
@@ -75,6 +77,57 @@ pub struct JobDocument {
     pub queue: String,
     /// What it allows its runs.
     pub policy: Policy,
+}
+
+/// A job in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobListed {
+    /// Its id.
+    pub id: JobId,
+    /// Its name.
+    pub name: String,
+    /// Its present revision.
+    pub revision: u32,
+    /// The queue its runs wait in.
+    pub queue: String,
+    /// When that revision was saved.
+    pub saved_at_ms: i64,
+    /// Who saved it.
+    pub saved_by: String,
+}
+
+/// A revision of a job in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Saved {
+    /// Which.
+    pub revision: u32,
+    /// When it was saved.
+    pub saved_at_ms: i64,
+    /// Who saved it.
+    pub saved_by: String,
+}
+
+/// What whoever changes something takes it to be, so that nobody undoes what they have not seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expected {
+    /// Whatever it is.
+    Any,
+    /// Not there.
+    New,
+    /// Last changed to this.
+    Revision(u32),
+}
+
+impl Expected {
+    /// Refuses what is not what it was taken to be.
+    pub(crate) fn check(self, now: Option<u32>) -> Result<(), StoreError> {
+        let is_so = match self {
+            Self::Any => true,
+            Self::New => now.is_none(),
+            Self::Revision(revision) => now == Some(revision),
+        };
+        if is_so { Ok(()) } else { Err(StoreError::Changed { now }) }
+    }
 }
 
 /// A run that an executor may submit.

@@ -3,6 +3,8 @@
 mod chain;
 mod error;
 mod inspect;
+mod jobs;
+mod keys;
 mod lock;
 mod migrate;
 mod open;
@@ -18,7 +20,7 @@ use std::sync::Arc;
 
 use rusqlite::{Row, params};
 use tokio::sync::watch;
-use trueup_events::{Event, JobId, RunId, TenantId};
+use trueup_events::{Event, RunId, TenantId};
 use uuid::Uuid;
 
 use self::inspect::{Depth, Found};
@@ -30,7 +32,7 @@ use crate::columns::json;
 use crate::context::{Context, Options};
 use crate::error::StoreError;
 use crate::place::Role;
-use crate::record::{Audit, Job, NewRun, Pass, QueueLoad, Record, RunFilter};
+use crate::record::{Audit, NewRun, Pass, QueueLoad, Record, RunFilter};
 use crate::tx::{Found as FoundRun, Verb};
 use crate::verbs::Trigger;
 
@@ -198,27 +200,6 @@ impl Sqlite {
             rows::all(connection, sql::RUNS_BETWEEN, of, rows::record)
         };
         self.readers.read("looking for runs", read).await
-    }
-
-    pub(crate) async fn tenant_named(&self, name: &str) -> Result<Option<TenantId>, StoreError> {
-        let name = name.to_owned();
-        let read = move |connection: &_| rows::first(connection, sql::TENANT, [name], rows::tenant);
-        self.readers.read("looking for a tenant", read).await
-    }
-
-    pub(crate) async fn job(&self, tenant_id: TenantId, name: &str) -> Result<Option<Job>, StoreError> {
-        let name = name.to_owned();
-        let read = move |connection: &_| {
-            rows::first(connection, sql::JOB, params![tenant_id.to_string(), name], rows::job)
-        };
-        self.readers.read("reading a job", read).await
-    }
-
-    pub(crate) async fn revision(&self, job_id: JobId, revision: u32) -> Result<Option<Job>, StoreError> {
-        let read = move |connection: &_| {
-            rows::first(connection, sql::REVISION, params![job_id.to_string(), revision], rows::job)
-        };
-        self.readers.read("reading a job", read).await
     }
 
     pub(crate) async fn remembers(&self, run_id: RunId) -> Result<bool, StoreError> {

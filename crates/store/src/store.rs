@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use tokio::sync::watch;
 use trueup_events::outcome::RunError;
-use trueup_events::{Event, EventId, JobId, Payload, RunId, TenantId, Time};
+use trueup_events::{Event, EventId, Payload, RunId, TenantId, Time};
 use trueup_lifecycle::{Cancel, CancelAnswer, Claim, Lease, Limits, Report};
 use uuid::Uuid;
 
@@ -13,9 +13,7 @@ use crate::context::Options;
 use crate::error::StoreError;
 use crate::place::{Place, Role};
 use crate::postgres::Postgres;
-use crate::record::{
-    Audit, Claimed, Finish, Job, JobDocument, NewRun, Pass, QueueLoad, Record, RunFilter, Taken,
-};
+use crate::record::{Audit, Claimed, Finish, NewRun, Pass, QueueLoad, Record, RunFilter, Taken};
 use crate::sqlite::Sqlite;
 use crate::tx::Verb;
 use crate::verbs;
@@ -41,6 +39,9 @@ macro_rules! ask {
         }
     };
 }
+
+mod jobs;
+mod keys;
 
 impl Store {
     /// Opens a store, making it or bringing its schema up to date where need be, unless it is only to be read.
@@ -92,16 +93,6 @@ impl Store {
         ask!(self, backend => backend.context().next_event_id())
     }
 
-    /// The tenant of that name, made if need be.
-    pub async fn tenant(&self, name: &str) -> Result<TenantId, StoreError> {
-        self.transact(verbs::EnsureTenant { id: TenantId(Uuid::now_v7()), name: name.to_owned() }).await
-    }
-
-    /// The tenant of that name, if there is one.
-    pub async fn tenant_named(&self, name: &str) -> Result<Option<TenantId>, StoreError> {
-        ask!(self, backend => backend.tenant_named(name).await)
-    }
-
     /// Makes a queue, or changes its limits.
     pub async fn set_queue(
         &self,
@@ -111,16 +102,6 @@ impl Store {
         by: &str,
     ) -> Result<(), StoreError> {
         self.transact(verbs::SetQueue { tenant_id, queue: queue.to_owned(), limits, by: by.to_owned() }).await
-    }
-
-    /// Saves a job; one that says something else than before gets a new revision.
-    pub async fn save_job(
-        &self,
-        tenant_id: TenantId,
-        document: JobDocument,
-        by: &str,
-    ) -> Result<Job, StoreError> {
-        self.transact(verbs::SaveJob { id: Uuid::now_v7(), tenant_id, document, by: by.to_owned() }).await
     }
 
     /// Commits the intent to run a job; asked again with the same id, it changes nothing.
@@ -272,11 +253,6 @@ impl Store {
         ask!(self, backend => backend.remembers(run_id).await)
     }
 
-    /// A revision of a job.
-    pub async fn revision(&self, job_id: JobId, revision: u32) -> Result<Option<Job>, StoreError> {
-        ask!(self, backend => backend.revision(job_id, revision).await)
-    }
-
     /// Cancels a run, or asks its worker to stop.
     pub async fn request_cancel(
         &self,
@@ -385,11 +361,6 @@ impl Store {
         limit: u32,
     ) -> Result<Vec<Record>, StoreError> {
         ask!(self, backend => backend.runs_between(tenant_id, ids, limit).await)
-    }
-
-    /// A job in its present revision.
-    pub async fn job(&self, tenant_id: TenantId, name: &str) -> Result<Option<Job>, StoreError> {
-        ask!(self, backend => backend.job(tenant_id, name).await)
     }
 
     /// Entries of the audit log after a place in it, in its order, no more than asked; of one tenant, or of all.

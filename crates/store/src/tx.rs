@@ -1,5 +1,7 @@
 //! What a verb can do in its transaction; SQLite and PostgreSQL each do it in their own SQL.
 
+mod keys;
+
 use std::future::Future;
 
 use trueup_events::{Event, JobId, RunId, TenantId};
@@ -9,10 +11,12 @@ use crate::context::Context;
 use crate::error::StoreError;
 use crate::record::{Entry, Job, JobDocument, NewRun, Pass, Record};
 
+pub(crate) use keys::Keys;
+
 /// A transaction that has begun; whoever runs the verb commits it when the verb succeeds and rolls it back otherwise.
 ///
 /// What it loads stays as it is until the end: no other writer can change it.
-pub(crate) trait Tx: Send {
+pub(crate) trait Tx: Keys + Send {
     /// The database's time in milliseconds since 1970.
     fn now_ms(&mut self) -> impl Future<Output = Result<i64, StoreError>> + Send;
 
@@ -53,13 +57,6 @@ pub(crate) trait Tx: Send {
         queue: &str,
         limits: Limits,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
-
-    /// Makes a tenant, unless there is one of that name, whose id it then is.
-    fn tenant(
-        &mut self,
-        id: TenantId,
-        name: &str,
-    ) -> impl Future<Output = Result<TenantId, StoreError>> + Send;
 
     /// The job of that name in its present revision.
     fn job(

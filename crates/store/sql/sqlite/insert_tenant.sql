@@ -1,2 +1,2 @@
-insert into tenants (id, name)
-values (?1, ?2)
+insert into tenants (id, name, made_at_ms)
+values (?1, ?2, ?3)

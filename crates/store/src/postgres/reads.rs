@@ -1,11 +1,14 @@
 //! What can be read beside the verbs.
 
+mod jobs;
+mod keys;
+
 use std::ops::RangeInclusive;
 
 use tokio::time::timeout;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Row, Statement};
-use trueup_events::{Event, JobId, RunId, TenantId};
+use trueup_events::{Event, RunId, TenantId};
 use uuid::Uuid;
 
 use super::Postgres;
@@ -17,7 +20,7 @@ use super::writer::Writer;
 use crate::audit::{Audited, Head, Walk};
 use crate::error::StoreError;
 use crate::place::Role;
-use crate::record::{Audit, Job, Pass, QueueLoad, Record, RunFilter};
+use crate::record::{Audit, Pass, QueueLoad, Record, RunFilter};
 use crate::tx::Found;
 
 const READING: &str = "reading the store";
@@ -85,21 +88,6 @@ impl Postgres {
         let (first, last) = (ids.start().to_string(), ids.end().to_string());
         let of: [&(dyn ToSql + Sync); 4] = [&tenant_id.to_string(), &first, &last, &i64::from(limit)];
         self.read(|sql| &sql.runs_between, &of).await?.iter().map(rows::record).collect()
-    }
-
-    pub(crate) async fn tenant_named(&self, name: &str) -> Result<Option<TenantId>, StoreError> {
-        let found = self.read(|sql| &sql.tenant, &[&name]).await?;
-        found.first().map(|row| rows::tenant_id(row, 0)).transpose()
-    }
-
-    pub(crate) async fn job(&self, tenant_id: TenantId, name: &str) -> Result<Option<Job>, StoreError> {
-        let found = self.read(|sql| &sql.job, &[&tenant_id.to_string(), &name]).await?;
-        found.first().map(rows::job).transpose()
-    }
-
-    pub(crate) async fn revision(&self, job_id: JobId, revision: u32) -> Result<Option<Job>, StoreError> {
-        let found = self.read(|sql| &sql.revision, &[&job_id.to_string(), &i64::from(revision)]).await?;
-        found.first().map(rows::job).transpose()
     }
 
     pub(crate) async fn remembers(&self, run_id: RunId) -> Result<bool, StoreError> {

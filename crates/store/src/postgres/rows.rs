@@ -10,9 +10,10 @@ use trueup_events::{Event, EventId, EventName, Ids, JobId, RunId, TenantId};
 use trueup_lifecycle::{Limits, Policy};
 
 use crate::audit;
-use crate::columns::{Columns, damaged, read};
+use crate::columns::{Columns, damaged, read, role};
 use crate::error::StoreError;
-use crate::record::{Job, JobDocument, Pass, QueueLoad, Record};
+use crate::key::{Key, Tenant};
+use crate::record::{Job, JobDocument, JobListed, Pass, QueueLoad, Record, Saved};
 use crate::tx::{Found, Offer, Unreadable};
 
 /// The text of a column of type `json`, which keeps it as it was written.
@@ -110,6 +111,46 @@ pub(crate) fn job(row: &Row) -> Result<Job, StoreError> {
             policy,
         },
     })
+}
+
+pub(crate) fn job_listed(row: &Row) -> Result<JobListed, StoreError> {
+    Ok(JobListed {
+        id: parsed("a job's id", row, 0)?,
+        name: row.get(1),
+        revision: count("a job's revision", row.get(2))?,
+        queue: row.get(3),
+        saved_at_ms: row.get(4),
+        saved_by: row.get(5),
+    })
+}
+
+pub(crate) fn saved(row: &Row) -> Result<Saved, StoreError> {
+    let revision = count("a job's revision", row.get(0))?;
+    Ok(Saved { revision, saved_at_ms: row.get(1), saved_by: row.get(2) })
+}
+
+pub(crate) fn tenant(row: &Row) -> Result<Tenant, StoreError> {
+    Ok(Tenant { id: tenant_id(row, 0)?, name: row.get(1), made_at_ms: row.get(2) })
+}
+
+/// A key by which requests say who they are.
+pub(crate) fn key_of(row: &Row) -> Result<Key, StoreError> {
+    Ok(Key {
+        id: parsed("a key's id", row, 0)?,
+        tenant_id: tenant_id(row, 1)?,
+        name: row.get(2),
+        role: role(row.get(3))?,
+        created_at_ms: row.get(4),
+        created_by: row.get(5),
+        expires_at_ms: row.get(6),
+        revoked_at_ms: row.get(7),
+    })
+}
+
+/// A column that holds a SHA-256.
+pub(crate) fn hash(row: &Row, column: usize) -> Result<[u8; 32], StoreError> {
+    let bytes: &[u8] = row.get(column);
+    bytes.try_into().map_err(|_| damaged(format!("a hash has {} bytes", bytes.len())))
 }
 
 /// What a job says of its next run, by whose it is and its name.

@@ -2,6 +2,8 @@
 //!
 //! Statements that do not wait for each other's answers go out in one flight: the begin with the first load, and all writes with the commit.
 
+mod keys;
+
 use std::collections::{HashMap, HashSet};
 
 use futures_util::future::{try_join, try_join_all, try_join3};
@@ -210,16 +212,6 @@ impl Tx for PgTx<'_> {
         let sql = &self.connection.sql;
         let (running, waiting) = (limits.max_running.map(i64::from), limits.max_waiting.map(i64::from));
         self.query(&sql.set_limits, &[&tenant_id.to_string(), &queue, &running, &waiting]).await.map(drop)
-    }
-
-    async fn tenant(&mut self, id: TenantId, name: &str) -> Result<TenantId, StoreError> {
-        let sql = &self.connection.sql;
-        let mut found = self.query(&sql.tenant, &[&name]).await?;
-        if found.is_empty() {
-            self.query(&sql.insert_tenant, &[&id.to_string(), &name]).await?;
-            found = self.query(&sql.tenant, &[&name]).await?;
-        }
-        found.first().map_or(Ok(id), |row| rows::tenant_id(row, 0))
     }
 
     async fn job(&mut self, tenant_id: TenantId, name: &str) -> Result<Option<Job>, StoreError> {

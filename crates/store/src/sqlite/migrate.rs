@@ -13,6 +13,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite/0004_shapes.sql"),
     include_str!("../../migrations/sqlite/0005_tasks.sql"),
     include_str!("../../migrations/sqlite/0006_stops.sql"),
+    include_str!("../../migrations/sqlite/0007_access.sql"),
 ];
 /// The schema that this version knows.
 pub(crate) const KNOWN: i64 = MIGRATIONS.len().cast_signed() as i64;

@@ -11,9 +11,10 @@ use trueup_lifecycle::{Limits, Policy};
 
 use super::sql;
 use crate::audit;
-use crate::columns::{Columns, damaged, json, read};
+use crate::columns::{Columns, damaged, json, read, role};
 use crate::error::StoreError;
-use crate::record::{Job, JobDocument, Pass, QueueLoad, Record};
+use crate::key::{Key, Tenant};
+use crate::record::{Job, JobDocument, JobListed, Pass, QueueLoad, Record, Saved};
 use crate::tx::{Found, Unreadable, WaitingQueue};
 
 /// Something that a row holds, or why it cannot be read.
@@ -219,6 +220,21 @@ pub(crate) fn job(row: &Row<'_>) -> Loaded<Job> {
     })
 }
 
+pub(crate) fn job_listed(row: &Row<'_>) -> Loaded<JobListed> {
+    Ok(JobListed {
+        id: parsed(row, 0)?,
+        name: row.get(1)?,
+        revision: row.get(2)?,
+        queue: row.get(3)?,
+        saved_at_ms: row.get(4)?,
+        saved_by: row.get(5)?,
+    })
+}
+
+pub(crate) fn saved(row: &Row<'_>) -> Loaded<Saved> {
+    Ok(Saved { revision: row.get(0)?, saved_at_ms: row.get(1)?, saved_by: row.get(2)? })
+}
+
 /// Reads the limits of a queue, which start at a column.
 pub(crate) fn limits(row: &Row<'_>, at: usize) -> Loaded<Limits> {
     Ok(Limits { max_running: row.get(at)?, max_waiting: row.get(at + 1)? })
@@ -282,6 +298,28 @@ pub(crate) fn tenant_of_run(row: &Row<'_>) -> Loaded<(RunId, TenantId)> {
 }
 
 /// Reads the id of a tenant.
-pub(crate) fn tenant(row: &Row<'_>) -> Loaded<TenantId> {
+pub(crate) fn tenant_id(row: &Row<'_>) -> Loaded<TenantId> {
     parsed(row, 0)
+}
+
+pub(crate) fn tenant(row: &Row<'_>) -> Loaded<Tenant> {
+    Ok(Tenant { id: parsed(row, 0)?, name: row.get(1)?, made_at_ms: row.get(2)? })
+}
+
+pub(crate) fn key(row: &Row<'_>) -> Loaded<Key> {
+    Ok(Key {
+        id: parsed(row, 0)?,
+        tenant_id: parsed(row, 1)?,
+        name: row.get(2)?,
+        role: role(&row.get::<_, String>(3)?)?,
+        created_at_ms: row.get(4)?,
+        created_by: row.get(5)?,
+        expires_at_ms: row.get(6)?,
+        revoked_at_ms: row.get(7)?,
+    })
+}
+
+/// Reads a column that holds a SHA-256.
+pub(crate) fn hash(row: &Row<'_>, column: usize) -> Loaded<[u8; 32]> {
+    Ok(row.get(column)?)
 }

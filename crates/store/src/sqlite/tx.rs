@@ -1,5 +1,7 @@
 //! What a verb can do in its transaction, in SQLite's SQL.
 
+mod keys;
+
 use rusqlite::{Connection, ErrorCode, ToSql, params};
 use trueup_events::{Event, EventId, RunId, TenantId};
 use trueup_lifecycle::Limits;
@@ -179,16 +181,6 @@ impl Tx for SqliteTx<'_> {
     ) -> Result<(), StoreError> {
         let of = params![tenant_id.to_string(), queue, limits.max_running, limits.max_waiting];
         self.ask(|connection| Ok(connection.prepare_cached(sql::SET_LIMITS)?.execute(of).map(drop)?))
-    }
-
-    async fn tenant(&mut self, id: TenantId, name: &str) -> Result<TenantId, StoreError> {
-        self.ask(|connection| {
-            if let Some(tenant) = rows::first(connection, sql::TENANT, [name], rows::tenant)? {
-                return Ok(tenant);
-            }
-            connection.prepare_cached(sql::INSERT_TENANT)?.execute(params![id.to_string(), name])?;
-            Ok(id)
-        })
     }
 
     async fn job(&mut self, tenant_id: TenantId, name: &str) -> Result<Option<Job>, StoreError> {

@@ -295,7 +295,7 @@ mod tests {
     use super::super::open::open;
     use super::*;
     use crate::context::Options;
-    use crate::record::{Entry, JobDocument, NewRun};
+    use crate::record::{Entry, Expected, JobDocument, NewRun};
     use crate::tx::Tx;
     use crate::verbs::{EnsureTenant, SaveJob, Trigger};
 
@@ -321,7 +321,13 @@ mod tests {
             queue: "default".to_owned(),
             policy: Policy::default(),
         };
-        let job = SaveJob { id: Uuid::now_v7(), tenant_id, document, by: "ann".to_owned() };
+        let job = SaveJob {
+            id: Uuid::now_v7(),
+            tenant_id,
+            document,
+            expected: Expected::Any,
+            by: "ann".to_owned(),
+        };
         writer.ask(job).await.unwrap();
         (writer, tenant_id)
     }

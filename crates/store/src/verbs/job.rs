@@ -1,4 +1,4 @@
-//! Tenants, queues and jobs.
+//! Queues and jobs.
 
 use serde_json::json;
 use trueup_events::{JobId, TenantId};
@@ -8,29 +8,8 @@ use uuid::Uuid;
 use super::now_ms;
 use crate::context::Context;
 use crate::error::StoreError;
-use crate::record::{Entry, Job, JobDocument};
+use crate::record::{Entry, Expected, Job, JobDocument};
 use crate::tx::{Revision, Tx, Verb};
-
-/// The queue that every tenant has.
-const DEFAULT_QUEUE: &str = "default";
-
-pub(crate) struct EnsureTenant {
-    pub(crate) id: TenantId,
-    pub(crate) name: String,
-}
-
-impl Verb for EnsureTenant {
-    type Output = TenantId;
-    const DOING: &'static str = "making a tenant";
-
-    async fn apply<T: Tx>(&self, tx: &mut T, _: &Context) -> Result<TenantId, StoreError> {
-        let tenant_id = tx.tenant(self.id, &self.name).await?;
-        if tx.limits(tenant_id, DEFAULT_QUEUE).await?.is_none() {
-            tx.set_limits(tenant_id, DEFAULT_QUEUE, Limits::default()).await?;
-        }
-        Ok(tenant_id)
-    }
-}
 
 pub(crate) struct SetQueue {
     pub(crate) tenant_id: TenantId,
@@ -64,6 +43,7 @@ pub(crate) struct SaveJob {
     pub(crate) id: Uuid,
     pub(crate) tenant_id: TenantId,
     pub(crate) document: JobDocument,
+    pub(crate) expected: Expected,
     pub(crate) by: String,
 }
 
@@ -77,6 +57,7 @@ impl Verb for SaveJob {
             return Err(StoreError::NoSuchQueue { name: queue.clone() });
         }
         let present = tx.job(self.tenant_id, name).await?;
+        self.expected.check(present.as_ref().map(|job| job.revision))?;
         if let Some(job) = present.as_ref().filter(|job| job.document == self.document) {
             return Ok(job.clone());
         }

@@ -2,11 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod access;
 mod admission;
 mod attempts;
 mod audit;
 mod bench;
 mod cancelling;
+mod jobs;
 mod lives;
 mod log;
 mod property;
@@ -45,6 +47,16 @@ conformance! {
     lives::a_run_keeps_the_revision_it_started_with,
     lives::runs_are_listed_latest_first_by_page,
     lives::runs_are_found_by_a_range_of_ids,
+    access::a_key_is_found_by_the_hash_of_its_text,
+    access::a_key_that_is_made_again_is_the_same,
+    access::a_key_is_revoked_once_and_by_its_tenant,
+    access::keys_are_listed_by_page,
+    access::the_first_key_is_made_once,
+    access::a_tenant_is_made_once_and_its_name_is_its_own,
+    jobs::a_job_is_saved_if_it_is_what_it_is_taken_to_be,
+    jobs::of_changes_at_once_one_is_made,
+    jobs::jobs_are_listed_by_name_and_page,
+    jobs::a_job_and_its_revisions_are_its_tenants,
     admission::a_queue_lets_in_as_many_as_it_has_slots,
     admission::a_full_waiting_line_refuses,
     admission::of_wishes_at_once_each_has_its_own_answer,

@@ -16,11 +16,21 @@ async fn every_constraint_refuses() {
         "state = 'running', worker = 'w', due_at_ms = 1, submits = 1, attempt = 1, deadline_at_ms = 1";
     let completed = "state = 'completed', finished_at_ms = 1, verdict = 'MATCHED'";
     let update = |set: &str| format!("update trueup.runs set {set}");
+    let key = |role: &str, hash: &str| {
+        format!("insert into trueup.keys select 'k', id, 'n', {role}, {hash}, 1, 'ann' from trueup.tenants")
+    };
     let table = [
         ("meta_only_row_check", "insert into trueup.meta values (2, 0, 0, 'x')".to_owned()),
         ("meta_next_node_check", "update trueup.meta set next_node = 1023".to_owned()),
         ("meta_last_position_check", "update trueup.meta set last_position = -1".to_owned()),
         ("tenants_name_key", "insert into trueup.tenants values ('x', 'acme')".to_owned()),
+        ("role_is_known", key("'root'", "sha256('')")),
+        ("keys_hash_check", key("'admin'", "''")),
+        ("keys_tenant_id_fkey", key("'admin'", "sha256('')").replace("select 'k', id", "select 'k', 'x'")),
+        (
+            "keys_hash_key",
+            format!("{}; {}", key("'admin'", "sha256('')"), key("'admin'", "sha256('')").replace("'k'", "'l'")),
+        ),
         ("queues_max_running_check", "update trueup.queues set max_running = 0".to_owned()),
         ("queues_max_waiting_check", "update trueup.queues set max_waiting = -1".to_owned()),
         (

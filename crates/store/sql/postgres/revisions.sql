@@ -1,0 +1,6 @@
+select r.revision, r.saved_at_ms, r.saved_by
+from trueup.jobs as j
+join trueup.job_revisions as r on r.job_id = j.id
+where j.id = $2 and j.tenant_id = $1 and r.revision < $3
+order by r.revision desc
+limit $4

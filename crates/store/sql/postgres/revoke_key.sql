@@ -1,0 +1,3 @@
+update trueup.keys
+set revoked_at_ms = $2
+where id = $1

@@ -1,0 +1,5 @@
+select id, name, made_at_ms
+from trueup.tenants
+where id > $1
+order by id
+limit $2

@@ -1,0 +1,3 @@
+select id, tenant_id, name, role, created_at_ms, created_by, expires_at_ms, revoked_at_ms
+from keys
+where hash = ?1

@@ -8,6 +8,7 @@ mod columns;
 mod context;
 mod error;
 pub mod fail_point;
+mod filter;
 mod key;
 mod place;
 mod postgres;
@@ -20,10 +21,11 @@ mod verbs;
 pub use audit::{Audited, Fault, Head, NotAHead};
 pub use context::{Clock, Options};
 pub use error::StoreError;
+pub use filter::RunFilter;
 pub use key::{Key, KeyRole, NewKey, Tenant};
 pub use place::{Place, Role, UnknownPlace};
 pub use record::{
     Audit, Claimed, Entry, Expected, Finish, Job, JobDocument, JobListed, NewRun, Pass, QueueLoad, Record,
-    RunFilter, Saved, Taken,
+    Saved, Taken,
 };
 pub use store::Store;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 use trueup_events::payload::Mode;
 use trueup_events::{JobId, RunId, TenantId};
-use trueup_lifecycle::{Claim, Lease, Limits, Policy, Run, Status};
+use trueup_lifecycle::{Claim, Lease, Limits, Policy, Run};
 use uuid::Uuid;
 
 use crate::error::StoreError;
@@ -181,21 +181,6 @@ pub struct Audit {
     pub number: u64,
     /// What it says.
     pub entry: Entry,
-}
-
-/// Which runs to list.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RunFilter {
-    /// Whose.
-    pub tenant_id: TenantId,
-    /// In one of these; any, if there are none.
-    pub statuses: Vec<Status>,
-    /// Of this job alone.
-    pub job_id: Option<JobId>,
-    /// Asked for before the run of this number: the next page after the one that ended with it.
-    pub before: Option<i64>,
-    /// No more than so many.
-    pub limit: u32,
 }
 
 /// What a background task did in its last pass.

@@ -10,30 +10,28 @@ mod migrate;
 mod open;
 mod readers;
 mod rows;
+mod runs;
 mod sql;
 mod tx;
 mod writer;
 
-use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Arc;
 
 use rusqlite::{Row, params};
 use tokio::sync::watch;
 use trueup_events::{Event, RunId, TenantId};
-use uuid::Uuid;
 
 use self::inspect::{Depth, Found};
 use self::lock::Lock;
 use self::readers::Readers;
 use self::writer::Writer;
 use crate::audit::{Audited, Head};
-use crate::columns::json;
 use crate::context::{Context, Options};
 use crate::error::StoreError;
 use crate::place::Role;
-use crate::record::{Audit, NewRun, Pass, QueueLoad, Record, RunFilter};
-use crate::tx::{Found as FoundRun, Verb};
+use crate::record::{Audit, NewRun, Pass, QueueLoad};
+use crate::tx::Verb;
 use crate::verbs::Trigger;
 
 /// An open SQLite store.
@@ -147,59 +145,6 @@ impl Sqlite {
             rows::all(connection, sql::EVENTS_OF_RUN, of, rows::event)
         };
         self.readers.read("reading the events of a run", read).await
-    }
-
-    pub(crate) async fn run(&self, tenant_id: TenantId, run_id: RunId) -> Result<Option<Record>, StoreError> {
-        let read = move |connection: &_| {
-            let of = params![run_id.to_string(), tenant_id.to_string()];
-            rows::first(connection, sql::RUN_OF_TENANT, of, rows::record)
-        };
-        self.readers.read("reading a run", read).await
-    }
-
-    pub(crate) async fn runs(&self, filter: &RunFilter) -> Result<Vec<FoundRun>, StoreError> {
-        let RunFilter { tenant_id, statuses, job_id, before, limit } = filter.clone();
-        let before = before.unwrap_or(i64::MAX);
-        let read = move |connection: &_| {
-            let tenant_id = tenant_id.to_string();
-            if let Some(job_id) = job_id {
-                let statuses: Vec<&str> = statuses.iter().map(|status| status.name()).collect();
-                let statuses = (!statuses.is_empty()).then(|| json(&statuses));
-                let of = params![tenant_id, before, limit, job_id.to_string(), statuses];
-                return rows::all(connection, sql::RUNS_OF_JOB, of, rows::found);
-            }
-            if statuses.is_empty() {
-                return rows::all(connection, sql::RUNS, params![tenant_id, before, limit], rows::found);
-            }
-            // Each state by its own index: among a million that ended well, the few that did not are found at once.
-            let mut found = Vec::new();
-            for status in &statuses {
-                let of = params![tenant_id, before, limit, status.name()];
-                found.append(&mut rows::all(connection, sql::RUNS_IN_STATE, of, rows::found)?);
-            }
-            let number = |found: &FoundRun| match found {
-                Ok(record) => record.number,
-                Err(unreadable) => unreadable.number,
-            };
-            found.sort_by_key(|found| std::cmp::Reverse(number(found)));
-            found.dedup_by_key(|found| number(found));
-            found.truncate(limit as usize);
-            Ok(found)
-        };
-        self.readers.read("listing runs", read).await
-    }
-
-    pub(crate) async fn runs_between(
-        &self,
-        tenant_id: TenantId,
-        ids: RangeInclusive<Uuid>,
-        limit: u32,
-    ) -> Result<Vec<Record>, StoreError> {
-        let read = move |connection: &_| {
-            let of = params![tenant_id.to_string(), ids.start().to_string(), ids.end().to_string(), limit];
-            rows::all(connection, sql::RUNS_BETWEEN, of, rows::record)
-        };
-        self.readers.read("looking for runs", read).await
     }
 
     pub(crate) async fn remembers(&self, run_id: RunId) -> Result<bool, StoreError> {

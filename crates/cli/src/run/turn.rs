@@ -67,11 +67,9 @@ async fn wait(
 /// The runs of its queue that were asked for before a run and have not ended, in the order of the queue.
 async fn ahead(store: &Store, record: &Record) -> Result<Vec<Record>, StoreError> {
     let mut filter = RunFilter {
-        tenant_id: record.run.ids.tenant_id,
         statuses: vec![Status::Requested, Status::Scheduling, Status::Scheduled, Status::Running],
-        job_id: None,
         before: Some(record.number),
-        limit: PAGE,
+        ..RunFilter::of(record.run.ids.tenant_id, PAGE)
     };
     let mut ahead: Vec<Record> = Vec::new();
     loop {

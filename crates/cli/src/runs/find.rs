@@ -71,8 +71,7 @@ pub(crate) async fn find_job(
 
 /// Says which job may have been meant, as far as the latest runs tell.
 async fn no_such_job(store: &Store, tenant_id: TenantId, name: &str) -> Result<Failure, StoreError> {
-    let filter =
-        RunFilter { tenant_id, statuses: Vec::new(), job_id: None, before: None, limit: LOOKED_AT_MAX };
+    let filter = RunFilter::of(tenant_id, LOOKED_AT_MAX);
     let mut names = JobNames::default();
     for record in store.runs(&filter).await? {
         names.of(store, &record).await?;

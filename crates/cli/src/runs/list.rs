@@ -20,8 +20,9 @@ pub(crate) fn list(options: &List) -> Result<ExitCode, Failure> {
             Some(name) => Some(find_job(store, tenant_id, name).await?.id),
             None => None,
         };
-        let (statuses, limit) = (options.status.clone(), options.limit);
-        let records = store.runs(&RunFilter { tenant_id, statuses, job_id, before: None, limit }).await?;
+        let statuses = options.status.clone();
+        let filter = RunFilter { statuses, job_id, ..RunFilter::of(tenant_id, options.limit) };
+        let records = store.runs(&filter).await?;
         let mut names = JobNames::default();
         let mut runs = Vec::with_capacity(records.len());
         for record in records {

@@ -157,7 +157,7 @@ impl Again<'_> {
         job_id: Option<JobId>,
         oldest: Option<i64>,
     ) -> Result<Vec<Record>, StoreError> {
-        let mut filter = RunFilter { tenant_id: self.tenant_id, statuses, job_id, before: None, limit: PAGE };
+        let mut filter = RunFilter { statuses, job_id, ..RunFilter::of(self.tenant_id, PAGE) };
         let mut all: Vec<Record> = Vec::new();
         loop {
             let page = self.store.runs(&filter).await?;

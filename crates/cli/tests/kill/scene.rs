@@ -185,13 +185,7 @@ impl Scene {
     }
 
     pub(crate) async fn runs(&self) -> Vec<Record> {
-        let filter = RunFilter {
-            tenant_id: self.tenant_id,
-            statuses: Vec::new(),
-            job_id: None,
-            before: None,
-            limit: 10_000,
-        };
+        let filter = RunFilter::of(self.tenant_id, 10_000);
         heard(async || self.store.runs(&filter).await).await
     }
 

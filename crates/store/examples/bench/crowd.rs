@@ -42,13 +42,8 @@ pub(crate) async fn measure(bench: &Bench, short: bool) {
         })
         .await,
     );
-    let filter = |statuses: &[Status]| RunFilter {
-        tenant_id: bench.tenant_id,
-        statuses: statuses.to_vec(),
-        job_id: None,
-        before: None,
-        limit: 50,
-    };
+    let filter =
+        |statuses: &[Status]| RunFilter { statuses: statuses.to_vec(), ..RunFilter::of(bench.tenant_id, 50) };
     for (name, statuses) in [
         ("list the latest 50", &[][..]),
         ("list 50 that wait", &[Status::Requested]),

@@ -15,3 +15,8 @@ create table trueup.keys (
     revoked_at_ms bigint
 );
 create index keys_of_a_tenant on trueup.keys (tenant_id, id);
+
+-- What lists of runs are narrowed by: the time of asking, which is turned into numbers, the verdict, and of one job the verdict or, of runs without one, the state.
+create index runs_by_time on trueup.runs (tenant_id, requested_at_ms, number);
+create index runs_of_a_verdict on trueup.runs (tenant_id, verdict, number) where verdict is not null;
+create index runs_of_a_job_in_a_state on trueup.runs (job_id, coalesce(verdict, state), number);

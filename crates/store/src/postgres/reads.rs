@@ -2,14 +2,12 @@
 
 mod jobs;
 mod keys;
-
-use std::ops::RangeInclusive;
+mod runs;
 
 use tokio::time::timeout;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Row, Statement};
 use trueup_events::{Event, RunId, TenantId};
-use uuid::Uuid;
 
 use super::Postgres;
 use super::error::failed;
@@ -20,8 +18,7 @@ use super::writer::Writer;
 use crate::audit::{Audited, Head, Walk};
 use crate::error::StoreError;
 use crate::place::Role;
-use crate::record::{Audit, Pass, QueueLoad, Record, RunFilter};
-use crate::tx::Found;
+use crate::record::{Audit, Pass, QueueLoad};
 
 const READING: &str = "reading the store";
 /// How many audit entries are fetched at a time.
@@ -57,37 +54,6 @@ impl Postgres {
         let of: [&(dyn ToSql + Sync); 4] = [&key(run_id), &position, &limit, &tenant_id.to_string()];
         let found = self.read(|sql| &sql.events_of_run, &of).await?;
         found.iter().map(rows::event).collect()
-    }
-
-    pub(crate) async fn run(&self, tenant_id: TenantId, run_id: RunId) -> Result<Option<Record>, StoreError> {
-        let found = self.read(|sql| &sql.run_of_tenant, &[&tenant_id.to_string(), &key(run_id)]).await?;
-        found.first().map(rows::record).transpose()
-    }
-
-    pub(crate) async fn runs(&self, filter: &RunFilter) -> Result<Vec<Found>, StoreError> {
-        let RunFilter { tenant_id, statuses, job_id, before, limit } = filter;
-        let (tenant_id, limit) = (tenant_id.to_string(), i64::from(*limit));
-        let states: Vec<&str> = statuses.iter().map(|status| status.name()).collect();
-        let found = match job_id.map(|id| id.to_string()) {
-            None if states.is_empty() => self.read(|sql| &sql.runs, &[&tenant_id, before, &limit]).await?,
-            None => self.read(|sql| &sql.runs_in_state, &[&tenant_id, before, &limit, &states]).await?,
-            Some(job) => {
-                let params: [&(dyn ToSql + Sync); 5] = [&tenant_id, before, &limit, &job, &states];
-                self.read(|sql| &sql.runs_of_job, &params).await?
-            }
-        };
-        Ok(found.iter().map(rows::found).collect())
-    }
-
-    pub(crate) async fn runs_between(
-        &self,
-        tenant_id: TenantId,
-        ids: RangeInclusive<Uuid>,
-        limit: u32,
-    ) -> Result<Vec<Record>, StoreError> {
-        let (first, last) = (ids.start().to_string(), ids.end().to_string());
-        let of: [&(dyn ToSql + Sync); 4] = [&tenant_id.to_string(), &first, &last, &i64::from(limit)];
-        self.read(|sql| &sql.runs_between, &of).await?.iter().map(rows::record).collect()
     }
 
     pub(crate) async fn remembers(&self, run_id: RunId) -> Result<bool, StoreError> {

@@ -35,7 +35,7 @@ pub(crate) async fn holds_up_no_other(
         (vec![Status::Requested, Status::Scheduled, Status::Running], 2, vec![5, 4]),
     ];
     for (statuses, limit, expected) in table {
-        let filter = RunFilter { tenant_id, statuses, job_id: None, before: None, limit };
+        let filter = RunFilter { statuses, ..RunFilter::of(tenant_id, limit) };
         let listed = store.runs(&filter).await.unwrap();
         assert_eq!(listed.iter().map(|record| record.number).collect::<Vec<_>>(), expected, "{filter:?}");
         let before = store.runs(&RunFilter { before: Some(4), limit: 1, ..filter }).await.unwrap();

@@ -90,13 +90,7 @@ pub(crate) async fn executors_together_never_overfill_a_queue(bench: Bench) {
     for executor in executors {
         executor.await.unwrap();
     }
-    let filter = RunFilter {
-        tenant_id: bench.tenant_id,
-        statuses: vec![Status::Scheduling],
-        job_id: None,
-        before: None,
-        limit: 100,
-    };
+    let filter = RunFilter { statuses: vec![Status::Scheduling], ..RunFilter::of(bench.tenant_id, 100) };
     let holding = bench.store.runs(&filter).await.unwrap().len();
     assert!((1..=3).contains(&holding), "{holding} hold a slot, and 3 may");
 }

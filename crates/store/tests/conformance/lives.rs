@@ -184,15 +184,10 @@ pub(crate) async fn many_executors_claim_each_run_once(bench: Bench) {
                         runs.push(claimed.record.id());
                         store.hand_off(claimed.claim).await.unwrap();
                     }
-                    let filter = |tenant_id| RunFilter {
-                        tenant_id,
-                        statuses: vec![Status::Requested],
-                        job_id: None,
-                        before: None,
-                        limit: 1,
-                    };
                     let tenant_id = store.tenant("acme").await.unwrap();
-                    if store.runs(&filter(tenant_id)).await.unwrap().is_empty() {
+                    let statuses = vec![Status::Requested];
+                    let filter = RunFilter { statuses, ..RunFilter::of(tenant_id, 1) };
+                    if store.runs(&filter).await.unwrap().is_empty() {
                         return runs;
                     }
                 }
@@ -252,8 +247,7 @@ pub(crate) async fn runs_are_listed_latest_first_by_page(bench: Bench) {
         triggered.push(bench.trigger("revenue").await);
     }
     let lease_of = bench.store.claim_for_scheduling(EXECUTOR, 1).await.unwrap().remove(0);
-    let mut filter =
-        RunFilter { tenant_id: bench.tenant_id, statuses: vec![], job_id: None, before: None, limit: 2 };
+    let mut filter = RunFilter::of(bench.tenant_id, 2);
     let mut listed = Vec::new();
     loop {
         let page = bench.store.runs(&filter).await.unwrap();
@@ -269,6 +263,86 @@ pub(crate) async fn runs_are_listed_latest_first_by_page(bench: Bench) {
     let both = bench.store.runs(&only(vec![Status::Scheduling, Status::Requested])).await.unwrap();
     assert_eq!(both.len(), 5);
     assert_eq!(bench.store.runs(&only(vec![Status::Failed])).await.unwrap(), []);
+}
+
+pub(crate) async fn runs_are_listed_by_what_they_found_and_when_they_were_asked_for(bench: Bench) {
+    use Verdict::{Matched, Unmatched};
+    bench.save_job("cash", "default", Policy::default()).await;
+    // Asked for in turn, a minute after each other.
+    let reports = [
+        ("revenue", Some(matched())),
+        ("cash", Some(Report::Ended(Outcome::Result(Unmatched)))),
+        ("revenue", Some(ended(RunError::new(Reason::SourceMissing, "no such file")))),
+        ("revenue", Some(Report::Ended(Outcome::Result(Unmatched)))),
+        ("cash", None),
+        ("revenue", Some(matched())),
+    ];
+    let mut runs = Vec::new();
+    for (job, report) in reports {
+        let run_id = match report {
+            None => bench.running(job).await.run_id(),
+            Some(report) => {
+                let lease = bench.running(job).await;
+                bench.store.finish(lease.clone(), report).await.unwrap();
+                lease.run_id()
+            }
+        };
+        runs.push(run_id);
+        bench.advance(60_000);
+    }
+    let revenue = bench.record(runs[0]).await.run.ids.job_id;
+    let all = RunFilter::of(bench.tenant_id, 9);
+    let at = |minute: i64| Some(START_MS + 60_000 * minute);
+    let of = |verdicts: &[Verdict]| RunFilter { verdicts: verdicts.to_vec(), ..all.clone() };
+    let of_job = |filter: RunFilter| RunFilter { job_id: Some(revenue), ..filter };
+    let is = |statuses: &[Status], filter: RunFilter| RunFilter { statuses: statuses.to_vec(), ..filter };
+    let asked = |since_ms, until_ms, filter: RunFilter| RunFilter { since_ms, until_ms, ..filter };
+    let table = [
+        (of(&[Matched]), vec![5, 0]),
+        (of(&[Matched, Unmatched]), vec![5, 3, 1, 0]),
+        (is(&[Status::Completed, Status::Failed], of(&[Unmatched])), vec![3, 1]),
+        (is(&[Status::Failed], of(&[Unmatched])), vec![]),
+        (of_job(of(&[Unmatched])), vec![3]),
+        (of_job(is(&[Status::Completed], all.clone())), vec![5, 3, 0]),
+        (of_job(is(&[Status::Failed, Status::Completed], all.clone())), vec![5, 3, 2, 0]),
+        (of_job(is(&[Status::Failed], of(&[Unmatched]))), vec![]),
+        (asked(at(2), None, all.clone()), vec![5, 4, 3, 2]),
+        (asked(None, at(2), all.clone()), vec![1, 0]),
+        (asked(at(1), at(4), all.clone()), vec![3, 2, 1]),
+        (asked(at(9), None, all.clone()), vec![]),
+        (asked(None, at(0), all.clone()), vec![]),
+        (asked(at(4), at(1), all.clone()), vec![]),
+        (asked(Some(i64::MIN), Some(i64::MAX), all.clone()), vec![5, 4, 3, 2, 1, 0]),
+        (asked(at(1), at(6), of(&[Matched])), vec![5]),
+        (asked(at(1), at(5), of_job(of(&[Unmatched]))), vec![3]),
+        (asked(at(1), at(6), is(&[Status::Running, Status::Failed], all.clone())), vec![4, 2]),
+        (asked(at(1), at(5), of_job(all.clone())), vec![3, 2]),
+        (RunFilter { limit: 1, ..asked(at(1), at(5), of(&[Unmatched])) }, vec![3]),
+        (RunFilter { before: Some(4), ..asked(at(1), at(5), of(&[Unmatched])) }, vec![1]),
+        (RunFilter { tenant_id: bench.store.tenant("globex").await.unwrap(), ..of(&[Matched]) }, vec![]),
+    ];
+    for (filter, expected) in table {
+        let found = bench.store.runs(&filter).await.unwrap();
+        let found: Vec<usize> =
+            found.iter().map(|run| runs.iter().position(|id| *id == run.id()).unwrap()).collect();
+        assert_eq!(found, expected, "{filter:?}");
+    }
+}
+
+pub(crate) async fn times_are_exact_where_numbers_are_in_another_order(bench: Bench) {
+    // Each has a number before the one whose time is earlier.
+    let mut runs = Vec::new();
+    for step_ms in [0, -10, -10] {
+        bench.advance(step_ms);
+        runs.push(bench.trigger("revenue").await);
+    }
+    let all = RunFilter::of(bench.tenant_id, 9);
+    for (since, until, expected) in [(-10, 1, vec![1, 0]), (-20, 0, vec![2, 1]), (0, 1, vec![0])] {
+        let (since_ms, until_ms) = (Some(START_MS + since), Some(START_MS + until));
+        let found = bench.store.runs(&RunFilter { since_ms, until_ms, ..all.clone() }).await.unwrap();
+        let expected: Vec<RunId> = expected.into_iter().map(|at: usize| runs[at]).collect();
+        assert_eq!(found.iter().map(trueup_store::Record::id).collect::<Vec<_>>(), expected);
+    }
 }
 
 pub(crate) async fn runs_are_found_by_a_range_of_ids(bench: Bench) {

@@ -46,6 +46,8 @@ conformance! {
     lives::scheduling_is_a_claim_and_a_hand_off,
     lives::a_run_keeps_the_revision_it_started_with,
     lives::runs_are_listed_latest_first_by_page,
+    lives::runs_are_listed_by_what_they_found_and_when_they_were_asked_for,
+    lives::times_are_exact_where_numbers_are_in_another_order,
     lives::runs_are_found_by_a_range_of_ids,
     access::a_key_is_found_by_the_hash_of_its_text,
     access::a_key_that_is_made_again_is_the_same,

@@ -43,6 +43,7 @@ async fn finding_runs_reads_no_whole_table() {
     .await
     .unwrap();
     let tenant = format!("'{tenant_id}'");
+    let listed = |more: &str| format!("{tenant}, 99, 7, 1, 2, 10{more}");
     // What a sweep passes over is told by the index alone.
     let due = "Index Cond: (due_at_ms <= ";
     let overdue = "Index Cond: ((deadline_at_ms IS NOT NULL) AND (deadline_at_ms <= ";
@@ -63,9 +64,12 @@ async fn finding_runs_reads_no_whole_table() {
         ("lock_queues", " runs_waiting ", String::new()),
         ("waiting_queues", " runs_waiting ", String::new()),
         ("waiting", " runs_waiting ", format!("{tenant}, 'default', 10")),
-        ("runs", " runs_of_a_tenant ", format!("{tenant}, null, 10")),
-        ("runs_in_state", " runs_in_a_state ", format!("{tenant}, null, 10, '{{failed,running}}'")),
-        ("runs_of_job", " runs_of_a_job ", format!("{tenant}, null, 10, 'j', '{{}}'")),
+        ("runs", " runs_of_a_tenant ", listed("")),
+        ("runs_in_state", " runs_in_a_state ", listed(", '{failed,running}'")),
+        ("runs_of_verdict", " runs_of_a_verdict ", listed(", '{MATCHED}'")),
+        ("runs_of_job", " runs_of_a_job ", listed(", 'j'")),
+        ("runs_of_job_in_state", " runs_of_a_job_in_a_state ", listed(", 'j', '{failed,MATCHED}'")),
+        ("numbers_between", " runs_by_time ", format!("{tenant}, 7, 8")),
         ("run", " runs_id_key ", "'x'".to_owned()),
         ("find_finished", " runs_finished ", "1, 0, 0, 10".to_owned()),
         ("find_finished", "Index Cond: ((finished_at_ms < ", "1, 0, 0, 10".to_owned()),

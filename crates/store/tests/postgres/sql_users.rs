@@ -19,7 +19,7 @@ async fn starter(url: &str, user: &str) -> String {
 }
 
 async fn count(store: &Store, tenant_id: TenantId) -> usize {
-    let filter = RunFilter { tenant_id, statuses: Vec::new(), job_id: None, before: None, limit: 100 };
+    let filter = RunFilter::of(tenant_id, 100);
     store.runs(&filter).await.unwrap().len()
 }
 

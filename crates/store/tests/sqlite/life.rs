@@ -29,8 +29,7 @@ async fn a_run_lives_and_is_remembered() {
     assert_eq!(positions, (1..=events.len() as u64).collect::<Vec<_>>());
     assert_eq!(store.events_of(tenant_id, run_id, 0, 100).await.unwrap(), events);
     assert_eq!(store.read_from(0, None, 100).await.unwrap(), events);
-    let filter =
-        RunFilter { tenant_id, statuses: vec![Status::Completed], job_id: None, before: None, limit: 9 };
+    let filter = RunFilter { statuses: vec![Status::Completed], ..RunFilter::of(tenant_id, 9) };
     assert_eq!(store.runs(&filter).await.unwrap(), [record]);
     let audited = store.verify_audit(None).await.unwrap();
     assert_eq!((audited.entries, audited.unlinked, audited.fault), (6, 0, None));

@@ -49,5 +49,5 @@ pub(crate) fn wish(tenant_id: TenantId) -> NewRun {
 
 /// Every run of a tenant.
 pub(crate) fn all(tenant_id: TenantId) -> RunFilter {
-    RunFilter { tenant_id, statuses: Vec::new(), job_id: None, before: None, limit: 1000 }
+    RunFilter::of(tenant_id, 1000)
 }

@@ -5,6 +5,7 @@
 
 mod audit;
 mod columns;
+mod connection;
 mod context;
 mod error;
 pub mod fail_point;
@@ -19,13 +20,14 @@ mod tx;
 mod verbs;
 
 pub use audit::{Audited, Fault, Head, NotAHead};
+pub use connection::{Connection, NewConnection};
 pub use context::{Clock, Options};
 pub use error::StoreError;
 pub use filter::RunFilter;
 pub use key::{Key, KeyRole, NewKey, Tenant};
 pub use place::{Place, Role, UnknownPlace};
 pub use record::{
-    Audit, Claimed, Entry, Expected, Finish, Job, JobDocument, JobListed, NewRun, Pass, QueueLoad, Record,
-    Saved, Taken,
+    Answer, Audit, Claimed, Entry, Expected, Finish, Job, JobDocument, JobListed, NewRun, Pass, QueueLoad,
+    Record, Saved, Taken,
 };
 pub use store::Store;

@@ -130,6 +130,17 @@ impl Expected {
     }
 }
 
+/// What a request was answered, to be answered again should it come again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// The SHA-256 of the request: another one under the same key is told so.
+    pub request_hash: [u8; 32],
+    /// The HTTP status.
+    pub status: u16,
+    /// What was answered.
+    pub body: String,
+}
+
 /// A run that an executor may submit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claimed {

@@ -1,6 +1,7 @@
 //! The store in SQLite.
 
 mod chain;
+mod connections;
 mod error;
 mod inspect;
 mod jobs;

@@ -41,6 +41,7 @@ macro_rules! ask {
     };
 }
 
+mod connections;
 mod jobs;
 mod keys;
 

@@ -1,5 +1,6 @@
 //! What a verb can do in its transaction; SQLite and PostgreSQL each do it in their own SQL.
 
+mod kept;
 mod keys;
 
 use std::future::Future;
@@ -11,12 +12,13 @@ use crate::context::Context;
 use crate::error::StoreError;
 use crate::record::{Entry, Job, JobDocument, NewRun, Pass, Record};
 
+pub(crate) use kept::Kept;
 pub(crate) use keys::Keys;
 
 /// A transaction that has begun; whoever runs the verb commits it when the verb succeeds and rolls it back otherwise.
 ///
 /// What it loads stays as it is until the end: no other writer can change it.
-pub(crate) trait Tx: Keys + Send {
+pub(crate) trait Tx: Keys + Kept + Send {
     /// The database's time in milliseconds since 1970.
     fn now_ms(&mut self) -> impl Future<Output = Result<i64, StoreError>> + Send;
 

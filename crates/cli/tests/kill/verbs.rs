@@ -9,7 +9,16 @@ use crate::{commands, engine, servers};
 const VERB: &str = "impl Verb for ";
 
 /// Verbs that move no run, and that no command comes to: each is a write of its own, asked for again with the same id.
-const OF_NO_RUN: [&str; 4] = ["Bootstrap", "MakeKey", "MakeTenant", "RevokeKey"];
+const OF_NO_RUN: [&str; 8] = [
+    "Bootstrap",
+    "DeleteConnection",
+    "ForgetAnswers",
+    "KeepAnswer",
+    "MakeKey",
+    "MakeTenant",
+    "PutConnection",
+    "RevokeKey",
+];
 
 #[test]
 fn a_process_is_killed_in_every_verb_that_moves_a_run() {

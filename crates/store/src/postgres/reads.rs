@@ -1,5 +1,6 @@
 //! What can be read beside the verbs.
 
+mod connections;
 mod jobs;
 mod keys;
 mod runs;

@@ -11,9 +11,10 @@ use trueup_lifecycle::{Limits, Policy};
 
 use crate::audit;
 use crate::columns::{Columns, damaged, read, role};
+use crate::connection::Connection;
 use crate::error::StoreError;
 use crate::key::{Key, Tenant};
-use crate::record::{Job, JobDocument, JobListed, Pass, QueueLoad, Record, Saved};
+use crate::record::{Answer, Job, JobDocument, JobListed, Pass, QueueLoad, Record, Saved};
 use crate::tx::{Found, Offer, Unreadable};
 
 /// The text of a column of type `json`, which keeps it as it was written.
@@ -151,6 +152,28 @@ pub(crate) fn key_of(row: &Row) -> Result<Key, StoreError> {
 pub(crate) fn hash(row: &Row, column: usize) -> Result<[u8; 32], StoreError> {
     let bytes: &[u8] = row.get(column);
     bytes.try_into().map_err(|_| damaged(format!("a hash has {} bytes", bytes.len())))
+}
+
+pub(crate) fn connection(row: &Row) -> Result<Connection, StoreError> {
+    Ok(Connection {
+        tenant_id: tenant_id(row, 0)?,
+        name: row.get(1),
+        kind: row.get(2),
+        settings: value("a connection's settings", row, 3)?,
+        sealed: row.get(4),
+        version: count("a connection's version", row.get(5))?,
+        changed_at_ms: row.get(6),
+        changed_by: row.get(7),
+    })
+}
+
+pub(crate) fn answer(row: &Row) -> Result<Answer, StoreError> {
+    let status: i64 = row.get(1);
+    Ok(Answer {
+        request_hash: hash(row, 0)?,
+        status: status.try_into().map_err(|_| damaged(format!("an answer's status is {status}")))?,
+        body: row.get(2),
+    })
 }
 
 /// What a job says of its next run, by whose it is and its name.

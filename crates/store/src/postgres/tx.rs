@@ -2,6 +2,7 @@
 //!
 //! Statements that do not wait for each other's answers go out in one flight: the begin with the first load, and all writes with the commit.
 
+mod kept;
 mod keys;
 
 use std::collections::{HashMap, HashSet};

@@ -14,7 +14,7 @@ use crate::audit;
 use crate::columns::{Columns, damaged, json, read, role};
 use crate::error::StoreError;
 use crate::key::{Key, Tenant};
-use crate::record::{Job, JobDocument, JobListed, Pass, QueueLoad, Record, Saved};
+use crate::record::{Answer, Job, JobDocument, JobListed, Pass, QueueLoad, Record, Saved};
 use crate::tx::{Found, Unreadable, WaitingQueue};
 
 /// Something that a row holds, or why it cannot be read.
@@ -317,6 +317,23 @@ pub(crate) fn key(row: &Row<'_>) -> Loaded<Key> {
         expires_at_ms: row.get(6)?,
         revoked_at_ms: row.get(7)?,
     })
+}
+
+pub(crate) fn connection(row: &Row<'_>) -> Loaded<crate::Connection> {
+    Ok(crate::Connection {
+        tenant_id: parsed(row, 0)?,
+        name: row.get(1)?,
+        kind: row.get(2)?,
+        settings: document(row, 3, "settings")?,
+        sealed: row.get(4)?,
+        version: row.get(5)?,
+        changed_at_ms: row.get(6)?,
+        changed_by: row.get(7)?,
+    })
+}
+
+pub(crate) fn answer(row: &Row<'_>) -> Loaded<Answer> {
+    Ok(Answer { request_hash: hash(row, 0)?, status: row.get(1)?, body: row.get(2)? })
 }
 
 /// Reads a column that holds a SHA-256.

@@ -11,6 +11,7 @@ macro_rules! statements {
 }
 
 statements! {
+    ANSWER_OF = "answer_of",
     AUDIT_AFTER = "audit_after",
     AUDIT_CHAIN = "audit_chain",
     AUDIT_FROM = "audit_from",
@@ -18,6 +19,9 @@ statements! {
     AUDIT_HEAD = "audit_head",
     AUDIT_LATE = "audit_late",
     CHECKED = "checked",
+    CONNECTION = "connection",
+    CONNECTIONS = "connections",
+    DELETE_CONNECTION = "delete_connection",
     EVENT = "event",
     EVENTS_OF_RUN = "events_of_run",
     FIND_FINISHED = "find_finished",
@@ -29,12 +33,14 @@ statements! {
     FIND_TO_TAKE = "find_to_take",
     FIND_TO_WITHDRAW = "find_to_withdraw",
     FIND_WAITING = "find_waiting",
+    FORGET_ANSWERS = "forget_answers",
     FORGET_EVENTS = "forget_events",
     FORGET_LATE = "forget_late",
     FORGET_PASSES = "forget_passes",
     FORGET_RUN = "forget_run",
     HAS_KEYS = "has_keys",
     INSERT_AUDIT = "insert_audit",
+    INSERT_CONNECTION = "insert_connection",
     INSERT_EVENT = "insert_event",
     INSERT_KEY = "insert_key",
     INSERT_LINK = "insert_link",
@@ -44,6 +50,7 @@ statements! {
     JOB = "job",
     JOB_BY_ID = "job_by_id",
     JOBS = "jobs",
+    KEEP_ANSWER = "keep_answer",
     KEY = "key",
     KEY_OF = "key_of",
     KEYS = "keys",
@@ -81,6 +88,7 @@ statements! {
     WAITING = "waiting",
     WAITING_QUEUES = "waiting_queues",
     WITHDRAWN = "withdrawn",
+    WRITE_CONNECTION = "write_connection",
     WRITE_RUN = "write_run",
 }
 
@@ -162,6 +170,9 @@ mod tests {
             ("tenants", "USING PRIMARY KEY (id>?)"),
             ("jobs", "USING INDEX sqlite_autoindex_jobs_2 (tenant_id=? AND name>?)"),
             ("revisions", "USING INDEX sqlite_autoindex_job_revisions_1 (job_id=? AND revision<?)"),
+            ("connections", "USING PRIMARY KEY (tenant_id=? AND name>?)"),
+            ("answer_of", "USING INDEX sqlite_autoindex_answers_1 (tenant_id=? AND key=?)"),
+            ("forget_answers", "USING COVERING INDEX answers_by_age (kept_at_ms<?)"),
             ("audit_after", "USING INTEGER PRIMARY KEY"),
             ("audit_late", "audit_chain USING COVERING INDEX sqlite_autoindex_audit_chain_1 (audit_id=?)"),
             ("audit_from", "audit_chain USING INTEGER PRIMARY KEY"),

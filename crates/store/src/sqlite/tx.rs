@@ -1,5 +1,6 @@
 //! What a verb can do in its transaction, in SQLite's SQL.
 
+mod kept;
 mod keys;
 
 use rusqlite::{Connection, ErrorCode, ToSql, params};

@@ -8,6 +8,7 @@ mod attempts;
 mod audit;
 mod bench;
 mod cancelling;
+mod connections;
 mod jobs;
 mod lives;
 mod log;
@@ -55,6 +56,11 @@ conformance! {
     access::keys_are_listed_by_page,
     access::the_first_key_is_made_once,
     access::a_tenant_is_made_once_and_its_name_is_its_own,
+    connections::a_connection_is_changed_if_it_is_what_it_is_taken_to_be,
+    connections::of_puts_at_once_one_is_made,
+    connections::connections_are_their_tenants,
+    connections::the_first_answer_stands,
+    connections::answers_are_forgotten_by_age,
     jobs::a_job_is_saved_if_it_is_what_it_is_taken_to_be,
     jobs::of_changes_at_once_one_is_made,
     jobs::jobs_are_listed_by_name_and_page,

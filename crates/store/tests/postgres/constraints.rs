@@ -19,6 +19,14 @@ async fn every_constraint_refuses() {
     let key = |role: &str, hash: &str| {
         format!("insert into trueup.keys select 'k', id, 'n', {role}, {hash}, 1, 'ann' from trueup.tenants")
     };
+    let put = |version: &str| {
+        format!(
+            "insert into trueup.connections select id, 'n', 'postgres', '{{}}', '', {version}, 1, 'ann' from trueup.tenants"
+        )
+    };
+    let answer = |hash: &str, status: &str| {
+        format!("insert into trueup.answers select id, 'k', {hash}, {status}, '', 1 from trueup.tenants")
+    };
     let table = [
         ("meta_only_row_check", "insert into trueup.meta values (2, 0, 0, 'x')".to_owned()),
         ("meta_next_node_check", "update trueup.meta set next_node = 1023".to_owned()),
@@ -31,6 +39,11 @@ async fn every_constraint_refuses() {
             "keys_hash_key",
             format!("{}; {}", key("'admin'", "sha256('')"), key("'admin'", "sha256('')").replace("'k'", "'l'")),
         ),
+        ("connections_version_check", put("0")),
+        ("connections_pkey", format!("{}; {}", put("1"), put("2"))),
+        ("answers_request_hash_check", answer("''", "200")),
+        ("answers_status_check", answer("sha256('')", "99")),
+        ("answers_pkey", format!("{0}; {0}", answer("sha256('')", "200"))),
         ("queues_max_running_check", "update trueup.queues set max_running = 0".to_owned()),
         ("queues_max_waiting_check", "update trueup.queues set max_waiting = -1".to_owned()),
         (

@@ -157,6 +157,24 @@ async fn raw_sql_cannot_break_an_invariant() {
             "keys.hash",
             "insert into keys select 'k', id, 'n', 'admin', zeroblob(32), 1, 'a', null, null from tenants; insert into keys select 'l', tenant_id, name, role, hash, 1, 'a', null, null from keys",
         ),
+        (
+            "json_valid(settings)",
+            "insert into connections select id, 'n', 'postgres', '{', x'', 1, 1, 'ann' from tenants",
+        ),
+        (
+            "version between",
+            "insert into connections select id, 'n', 'postgres', '{}', x'', 0, 1, 'ann' from tenants",
+        ),
+        (
+            "connections.name",
+            "insert into connections select id, 'n', 'postgres', '{}', x'', 1, 1, 'ann' from tenants; insert into connections select id, 'n', 'postgres', '{}', x'', 1, 1, 'ann' from tenants",
+        ),
+        ("length(request_hash) = 32", "insert into answers select id, 'k', x'', 200, '', 1 from tenants"),
+        ("status between", "insert into answers select id, 'k', zeroblob(32), 99, '', 1 from tenants"),
+        (
+            "answers.key",
+            "insert into answers select id, 'k', zeroblob(32), 200, '', 1 from tenants; insert into answers select id, 'k', zeroblob(32), 200, '', 1 from tenants",
+        ),
         ("append-only", "update audit set actor = 'bob'"),
         ("append-only", "delete from audit where id = 1"),
         ("append-only", "update audit_chain set hash = zeroblob(32)"),

@@ -1,0 +1,3 @@
+select tenant_id, name, kind, settings, sealed, version, changed_at_ms, changed_by
+from trueup.connections
+where tenant_id = $1 and name = $2

@@ -1,0 +1,2 @@
+insert into answers (tenant_id, key, request_hash, status, body, kept_at_ms)
+values (?1, ?2, ?3, ?4, ?5, ?6)

@@ -39,6 +39,8 @@ pub(crate) struct Postgres {
     writer: Writer,
     triggers: Triggers,
     tasks: JoinSet<()>,
+    /// Whether reads for a tenant are done as a role that sees nothing else.
+    is_fenced: bool,
 }
 
 impl Postgres {
@@ -60,9 +62,10 @@ impl Postgres {
         let mut tasks = JoinSet::new();
         let name = options.name.clone();
         let node = if role == Role::Reader { 0 } else { next_node(&pool, role, &options).await? };
+        let is_fenced = is_fenced(&pool, role).await?;
         let writer = Writer { context: Arc::new(Context::new(options, node)), pool, sequencer, role };
         if role == Role::Reader {
-            return Ok(Self { writer, triggers, tasks });
+            return Ok(Self { writer, triggers, tasks, is_fenced });
         }
         if let Some(name) = name {
             let (name, server) = (Name::take(&server, name).await?, server.clone());
@@ -74,7 +77,7 @@ impl Postgres {
         tasks.spawn(async move { listen::listen(&server, &heard).await });
         let gathering = writer.clone();
         tasks.spawn(async move { wishes.write_all(&gathering).await });
-        Ok(Self { writer, triggers, tasks })
+        Ok(Self { writer, triggers, tasks, is_fenced })
     }
 
     pub(crate) async fn close(mut self) -> Result<(), StoreError> {
@@ -101,6 +104,22 @@ impl Postgres {
     pub(crate) async fn transact<V: Verb>(&self, verb: V) -> Result<V::Output, StoreError> {
         self.writer.transact(verb).await
     }
+}
+
+/// Whether reads for a tenant can be done as a role that sees nothing else; a server says so where they cannot.
+async fn is_fenced(pool: &Pool, role: Role) -> Result<bool, StoreError> {
+    const DOING: &str = "opening the store";
+    let lent = pool.lend(DOING).await?;
+    let (client, sql) = (&lent.connection.client, &lent.connection.sql);
+    let row = client.query_one(&sql.is_fenced, &[]).await.map_err(|error| failed(&error, DOING))?;
+    pool.give_back(lent);
+    let is_fenced: bool = row.get(0);
+    if role == Role::Server && !is_fenced {
+        tracing::warn!(
+            "no row-level security: the role trueup_tenant was missing when the store was made, or is not granted to its user"
+        );
+    }
+    Ok(is_fenced)
 }
 
 /// Takes the next number for event ids; a server also says what the events of SQL users name as their source.

@@ -45,3 +45,53 @@ create table trueup.answers (
     primary key (tenant_id, key)
 );
 create index answers_by_age on trueup.answers (kept_at_ms);
+
+-- Reads for a tenant are done as a role that sees that tenant's rows alone, whatever a statement forgets to ask for. Roles are the cluster's: see trueup_start.
+do $$
+begin
+    create role trueup_tenant nologin;
+exception
+    when duplicate_object or unique_violation then null;
+    when insufficient_privilege then
+        raise notice 'the role trueup_tenant was not made: statements alone keep tenants apart';
+end $$;
+
+-- Who has made a role may grant it to themselves, but may not be it before, and another database may be granting it at this moment.
+do $$
+begin
+    if exists (select from pg_roles where rolname = 'trueup_tenant') and not (select rolsuper from pg_roles where rolname = current_user) then
+        execute format('grant trueup_tenant to %I', current_user);
+    end if;
+exception
+    when insufficient_privilege or unique_violation or internal_error then
+        raise notice 'the role trueup_tenant was not granted to %: statements alone keep tenants apart', current_user;
+end $$;
+
+-- Lets the role see the rows of a table that are the tenant's in the setting trueup.tenant, and everybody else what they see without it. For every table that has a tenant.
+create function trueup.fence(fenced regclass, own text default 'tenant_id = (select current_setting(''trueup.tenant'', true))') returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+    execute format('alter table %s enable row level security', fenced);
+    execute format('create policy all_rows on %s using (true)', fenced);
+    if exists (select from pg_roles where rolname = 'trueup_tenant') then
+        execute format('create policy own_rows on %s as restrictive to trueup_tenant using (%s)', fenced, own);
+        execute format('grant select on %s to trueup_tenant', fenced);
+        grant usage on schema trueup to trueup_tenant;
+    end if;
+end $$;
+revoke execute on function trueup.fence(regclass, text) from public;
+
+select trueup.fence('trueup.tenants', 'id = (select current_setting(''trueup.tenant'', true))');
+select trueup.fence('trueup.queues');
+select trueup.fence('trueup.jobs');
+-- The policy of jobs says whose the job is.
+select trueup.fence('trueup.job_revisions', 'exists (select from trueup.jobs as j where j.id = job_id)');
+select trueup.fence('trueup.runs');
+select trueup.fence('trueup.events');
+select trueup.fence('trueup.event_positions');
+select trueup.fence('trueup.audit');
+select trueup.fence('trueup.audit_chain');
+select trueup.fence('trueup.callers');
+select trueup.fence('trueup.keys');
+select trueup.fence('trueup.connections');
+select trueup.fence('trueup.answers');

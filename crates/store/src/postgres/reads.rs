@@ -5,6 +5,7 @@ mod jobs;
 mod keys;
 mod runs;
 
+use futures_util::future::try_join3;
 use tokio::time::timeout;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Row, Statement};
@@ -34,10 +35,11 @@ impl Postgres {
     ) -> Result<Vec<Event>, StoreError> {
         self.number().await?;
         let (position, limit) = (at(position), i64::from(limit));
-        let found = match tenant_id.map(|id| id.to_string()) {
+        let found = match tenant_id {
             None => self.read(|sql| &sql.read_from, &[&position, &limit]).await?,
-            Some(tenant_id) => {
-                self.read(|sql| &sql.read_from_of_tenant, &[&position, &tenant_id, &limit]).await?
+            Some(id) => {
+                let of: [&(dyn ToSql + Sync); 3] = [&position, &id.to_string(), &limit];
+                self.read_of(id, |sql| &sql.read_from_of_tenant, &of).await?
             }
         };
         found.iter().map(rows::event).collect()
@@ -53,7 +55,7 @@ impl Postgres {
         self.number().await?;
         let (position, limit) = (at(position), i64::from(limit));
         let of: [&(dyn ToSql + Sync); 4] = [&key(run_id), &position, &limit, &tenant_id.to_string()];
-        let found = self.read(|sql| &sql.events_of_run, &of).await?;
+        let found = self.read_of(tenant_id, |sql| &sql.events_of_run, &of).await?;
         found.iter().map(rows::event).collect()
     }
 
@@ -86,7 +88,11 @@ impl Postgres {
     }
 
     pub(crate) async fn queues(&self, tenant_id: TenantId) -> Result<Vec<QueueLoad>, StoreError> {
-        self.read(|sql| &sql.queues, &[&tenant_id.to_string()]).await?.iter().map(rows::queue_load).collect()
+        self.read_of(tenant_id, |sql| &sql.queues, &[&tenant_id.to_string()])
+            .await?
+            .iter()
+            .map(rows::queue_load)
+            .collect()
     }
 
     pub(crate) async fn audit(
@@ -97,10 +103,11 @@ impl Postgres {
     ) -> Result<Vec<Audit>, StoreError> {
         self.link().await?;
         let (after, limit) = (at(after), i64::from(limit));
-        let found = match tenant_id.map(|id| id.to_string()) {
+        let found = match tenant_id {
             None => self.read(|sql| &sql.audit_from, &[&after, &limit]).await?,
-            Some(tenant_id) => {
-                self.read(|sql| &sql.audit_from_of_tenant, &[&after, &tenant_id, &limit]).await?
+            Some(id) => {
+                let of: [&(dyn ToSql + Sync); 3] = [&after, &id.to_string(), &limit];
+                self.read_of(id, |sql| &sql.audit_from_of_tenant, &of).await?
             }
         };
         found.iter().map(|row| rows::entry(row, 1).read(row.get(0))).collect()
@@ -143,6 +150,32 @@ impl Postgres {
         }
     }
 
+    /// Reads what is one tenant's, as a role that sees nothing else where there is one; all of it is one flight.
+    async fn read_of(
+        &self,
+        tenant_id: TenantId,
+        statement: impl Fn(&Statements) -> &Statement + Send,
+        params: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<Row>, StoreError> {
+        if !self.is_fenced {
+            return self.read(statement, params).await;
+        }
+        let lent = self.writer.pool.lend(READING).await?;
+        let (client, sql) = (&lent.connection.client, &lent.connection.sql);
+        let begin = format!(
+            "begin isolation level read committed read only; set local role trueup_tenant; set local trueup.tenant = '{tenant_id}'"
+        );
+        let flight = try_join3(
+            client.batch_execute(&begin),
+            client.query(statement(sql), params),
+            client.batch_execute("commit"),
+        );
+        let answer = timeout(PATIENCE, flight).await.map_err(|_| no_answer())?;
+        let ((), rows, ()) = answer.map_err(|error| failed(&error, READING))?;
+        self.writer.pool.give_back(lent);
+        Ok(rows)
+    }
+
     async fn read(
         &self,
         statement: impl Fn(&Statements) -> &Statement + Send,
@@ -150,12 +183,15 @@ impl Postgres {
     ) -> Result<Vec<Row>, StoreError> {
         let lent = self.writer.pool.lend(READING).await?;
         let (client, sql) = (&lent.connection.client, &lent.connection.sql);
-        let no_answer = || StoreError::Away { doing: READING, problem: "no answer".to_owned() };
         let answer = timeout(PATIENCE, client.query(statement(sql), params)).await;
         let rows = answer.map_err(|_| no_answer())?.map_err(|error| failed(&error, READING))?;
         self.writer.pool.give_back(lent);
         Ok(rows)
     }
+}
+
+fn no_answer() -> StoreError {
+    StoreError::Away { doing: READING, problem: "no answer".to_owned() }
 }
 
 /// A position as its column holds it; those that no column can hold come after every event.

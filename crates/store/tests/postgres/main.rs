@@ -10,6 +10,7 @@ mod contention;
 #[path = "../both/damaged.rs"]
 mod damaged;
 mod database;
+mod fence;
 mod life;
 mod opening;
 mod plans;

@@ -13,7 +13,7 @@ impl Postgres {
         tenant_id: TenantId,
         name: &str,
     ) -> Result<Option<Connection>, StoreError> {
-        let found = self.read(|sql| &sql.connection, &[&tenant_id.to_string(), &name]).await?;
+        let found = self.read_of(tenant_id, |sql| &sql.connection, &[&tenant_id.to_string(), &name]).await?;
         found.first().map(rows::connection).transpose()
     }
 
@@ -23,8 +23,8 @@ impl Postgres {
         after: &str,
         limit: u32,
     ) -> Result<Vec<Connection>, StoreError> {
-        let (tenant_id, limit) = (tenant_id.to_string(), i64::from(limit));
-        let found = self.read(|sql| &sql.connections, &[&tenant_id, &after, &limit]).await?;
+        let (tenant, limit) = (tenant_id.to_string(), i64::from(limit));
+        let found = self.read_of(tenant_id, |sql| &sql.connections, &[&tenant, &after, &limit]).await?;
         found.iter().map(rows::connection).collect()
     }
 
@@ -33,7 +33,7 @@ impl Postgres {
         tenant_id: TenantId,
         key: &str,
     ) -> Result<Option<Answer>, StoreError> {
-        let found = self.read(|sql| &sql.answer_of, &[&tenant_id.to_string(), &key]).await?;
+        let found = self.read_of(tenant_id, |sql| &sql.answer_of, &[&tenant_id.to_string(), &key]).await?;
         found.first().map(rows::answer).transpose()
     }
 }

@@ -8,7 +8,7 @@ use crate::record::{Job, JobListed, Saved};
 
 impl Postgres {
     pub(crate) async fn job(&self, tenant_id: TenantId, name: &str) -> Result<Option<Job>, StoreError> {
-        let found = self.read(|sql| &sql.job, &[&tenant_id.to_string(), &name]).await?;
+        let found = self.read_of(tenant_id, |sql| &sql.job, &[&tenant_id.to_string(), &name]).await?;
         found.first().map(rows::job).transpose()
     }
 
@@ -17,7 +17,9 @@ impl Postgres {
         tenant_id: TenantId,
         job_id: JobId,
     ) -> Result<Option<Job>, StoreError> {
-        let found = self.read(|sql| &sql.job_by_id, &[&tenant_id.to_string(), &job_id.to_string()]).await?;
+        let found = self
+            .read_of(tenant_id, |sql| &sql.job_by_id, &[&tenant_id.to_string(), &job_id.to_string()])
+            .await?;
         found.first().map(rows::job).transpose()
     }
 
@@ -27,7 +29,9 @@ impl Postgres {
         after: &str,
         limit: u32,
     ) -> Result<Vec<JobListed>, StoreError> {
-        let found = self.read(|sql| &sql.jobs, &[&tenant_id.to_string(), &after, &i64::from(limit)]).await?;
+        let found = self
+            .read_of(tenant_id, |sql| &sql.jobs, &[&tenant_id.to_string(), &after, &i64::from(limit)])
+            .await?;
         found.iter().map(rows::job_listed).collect()
     }
 
@@ -38,9 +42,9 @@ impl Postgres {
         before: Option<u32>,
         limit: u32,
     ) -> Result<Vec<Saved>, StoreError> {
-        let (tenant_id, job_id) = (tenant_id.to_string(), job_id.to_string());
+        let (tenant, job) = (tenant_id.to_string(), job_id.to_string());
         let (before, limit) = (before.map_or(i64::MAX, i64::from), i64::from(limit));
-        let found = self.read(|sql| &sql.revisions, &[&tenant_id, &job_id, &before, &limit]).await?;
+        let found = self.read_of(tenant_id, |sql| &sql.revisions, &[&tenant, &job, &before, &limit]).await?;
         found.iter().map(rows::saved).collect()
     }
 
@@ -50,8 +54,9 @@ impl Postgres {
         job_id: JobId,
         revision: u32,
     ) -> Result<Option<Job>, StoreError> {
-        let (tenant_id, job_id) = (tenant_id.to_string(), job_id.to_string());
-        let found = self.read(|sql| &sql.revision_of, &[&tenant_id, &job_id, &i64::from(revision)]).await?;
+        let (tenant, job) = (tenant_id.to_string(), job_id.to_string());
+        let found =
+            self.read_of(tenant_id, |sql| &sql.revision_of, &[&tenant, &job, &i64::from(revision)]).await?;
         found.first().map(rows::job).transpose()
     }
 

@@ -34,7 +34,9 @@ impl Postgres {
         limit: u32,
     ) -> Result<Vec<Key>, StoreError> {
         let after = after.map_or_else(String::new, |id| id.to_string());
-        let found = self.read(|sql| &sql.keys, &[&tenant_id.to_string(), &after, &i64::from(limit)]).await?;
+        let found = self
+            .read_of(tenant_id, |sql| &sql.keys, &[&tenant_id.to_string(), &after, &i64::from(limit)])
+            .await?;
         found.iter().map(rows::key_of).collect()
     }
 

@@ -15,36 +15,48 @@ use crate::tx::Found;
 
 impl Postgres {
     pub(crate) async fn run(&self, tenant_id: TenantId, run_id: RunId) -> Result<Option<Record>, StoreError> {
-        let found = self.read(|sql| &sql.run_of_tenant, &[&tenant_id.to_string(), &key(run_id)]).await?;
+        let found = self
+            .read_of(tenant_id, |sql| &sql.run_of_tenant, &[&tenant_id.to_string(), &key(run_id)])
+            .await?;
         found.first().map(rows::record).transpose()
     }
 
     pub(crate) async fn runs(&self, filter: &RunFilter) -> Result<Vec<Found>, StoreError> {
         let (first, last) = self.numbers(filter).await?;
-        let (tenant_id, limit) = (filter.tenant_id.to_string(), i64::from(filter.limit));
+        let (tenant, limit) = (filter.tenant_id.to_string(), i64::from(filter.limit));
         let (since_ms, until_ms) = filter.span_ms();
         let before = filter.before.map_or(last, |before| before.min(last));
-        let mut of: Vec<&(dyn ToSql + Sync)> =
-            vec![&tenant_id, &before, &first, &since_ms, &until_ms, &limit];
+        let mut of: Vec<&(dyn ToSql + Sync)> = vec![&tenant, &before, &first, &since_ms, &until_ms, &limit];
         let wanted = filter.wanted();
         let found = if let Some(job_id) = filter.job_id.map(|id| id.to_string()) {
             of.push(&job_id);
             match wanted.ends() {
-                None => self.read(|sql| &sql.runs_of_job, &of).await?,
+                None => self.read_of(filter.tenant_id, |sql| &sql.runs_of_job, &of).await?,
                 Some(ends) => {
-                    self.read(|sql| &sql.runs_of_job_in_state, &[&of[..], &[&ends]].concat()).await?
+                    self.read_of(
+                        filter.tenant_id,
+                        |sql| &sql.runs_of_job_in_state,
+                        &[&of[..], &[&ends]].concat(),
+                    )
+                    .await?
                 }
             }
         } else {
             match wanted {
-                Wanted::Any => self.read(|sql| &sql.runs, &of).await?,
+                Wanted::Any => self.read_of(filter.tenant_id, |sql| &sql.runs, &of).await?,
                 Wanted::States(states) => {
                     let states: Vec<&str> = states.iter().map(|state| state.name()).collect();
-                    self.read(|sql| &sql.runs_in_state, &[&of[..], &[&states]].concat()).await?
+                    self.read_of(filter.tenant_id, |sql| &sql.runs_in_state, &[&of[..], &[&states]].concat())
+                        .await?
                 }
                 Wanted::Verdicts(verdicts) => {
                     let verdicts: Vec<&str> = verdicts.iter().map(|verdict| verdict.name()).collect();
-                    self.read(|sql| &sql.runs_of_verdict, &[&of[..], &[&verdicts]].concat()).await?
+                    self.read_of(
+                        filter.tenant_id,
+                        |sql| &sql.runs_of_verdict,
+                        &[&of[..], &[&verdicts]].concat(),
+                    )
+                    .await?
                 }
             }
         };
@@ -55,7 +67,7 @@ impl Postgres {
     async fn numbers(&self, filter: &RunFilter) -> Result<(i64, i64), StoreError> {
         let Some((since_ms, until_ms)) = filter.times_ms() else { return Ok((0, i64::MAX)) };
         let of: [&(dyn ToSql + Sync); 3] = [&filter.tenant_id.to_string(), &since_ms, &until_ms];
-        let found = self.read(|sql| &sql.numbers_between, &of).await?;
+        let found = self.read_of(filter.tenant_id, |sql| &sql.numbers_between, &of).await?;
         let number = |column| found.first().and_then(|row| row.get::<_, Option<i64>>(column));
         Ok((number(0).unwrap_or(0), number(1).unwrap_or(i64::MAX)))
     }
@@ -68,6 +80,6 @@ impl Postgres {
     ) -> Result<Vec<Record>, StoreError> {
         let (first, last) = (ids.start().to_string(), ids.end().to_string());
         let of: [&(dyn ToSql + Sync); 4] = [&tenant_id.to_string(), &first, &last, &i64::from(limit)];
-        self.read(|sql| &sql.runs_between, &of).await?.iter().map(rows::record).collect()
+        self.read_of(tenant_id, |sql| &sql.runs_between, &of).await?.iter().map(rows::record).collect()
     }
 }

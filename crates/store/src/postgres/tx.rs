@@ -29,6 +29,8 @@ const BEGIN: &str = "begin isolation level read committed";
 pub(crate) struct PgTx<'a> {
     connection: &'a Connection,
     doing: &'static str,
+    /// Whether events that are told to it may be in the log already.
+    is_careful: bool,
     has_begun: bool,
     /// Whether it has told anything that followers of the log wait for.
     has_told: bool,
@@ -38,8 +40,9 @@ pub(crate) struct PgTx<'a> {
 }
 
 impl<'a> PgTx<'a> {
-    pub(crate) fn new(connection: &'a Connection, doing: &'static str) -> Self {
-        Self { connection, doing, has_begun: false, has_told: false, now_ms: None, writes: Writes::default() }
+    pub(crate) fn new(connection: &'a Connection, doing: &'static str, is_careful: bool) -> Self {
+        let writes = Writes::default();
+        Self { connection, doing, is_careful, has_begun: false, has_told: false, now_ms: None, writes }
     }
 
     /// Sends what is left to write along with the commit; says whether it told anything.
@@ -332,6 +335,11 @@ impl Tx for PgTx<'_> {
             }
         }
         if first.is_empty() {
+            return Ok(());
+        }
+        if !self.is_careful {
+            // They go with the commit; should one be there already, nothing is written, and the next attempt is careful.
+            self.writes.append(first);
             return Ok(());
         }
         let sql = &self.connection.sql;

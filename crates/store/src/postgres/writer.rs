@@ -33,20 +33,22 @@ impl Writer {
         if self.role == Role::Reader {
             return Err(StoreError::ReadOnly { problem: "it was opened to be read".to_owned() });
         }
-        let mut pause = FIRST_PAUSE;
+        let (mut pause, mut is_careful) = (FIRST_PAUSE, false);
         for _ in 1..ATTEMPTS {
-            match self.attempt(&verb).await {
+            match self.attempt(&verb, is_careful).await {
                 Err(StoreError::Contended { .. }) => sleep(pause).await,
+                // An event that came again, as a rule; only if care does not help, it is an id of ours that another has used.
+                Err(StoreError::EventIdTaken { .. }) if !is_careful => is_careful = true,
                 Err(StoreError::EventIdTaken { .. }) => self.context.skip_event_ids(),
                 other => return other,
             }
             pause *= 2;
         }
-        self.attempt(&verb).await
+        self.attempt(&verb, is_careful).await
     }
 
     /// Tries a verb once; of one that fails nothing is kept, unless the connection broke while it was committing: then nobody can tell, and it is away.
-    async fn attempt<V: Verb>(&self, verb: &V) -> Result<V::Output, StoreError> {
+    async fn attempt<V: Verb>(&self, verb: &V, is_careful: bool) -> Result<V::Output, StoreError> {
         let lent = if V::IS_URGENT {
             self.pool.lend_at_once(V::DOING).await?
         } else {
@@ -54,7 +56,7 @@ impl Writer {
         };
         fail_point::reach::<V>(Boundary::Before);
         let attempt = async {
-            let mut tx = PgTx::new(&lent.connection, V::DOING);
+            let mut tx = PgTx::new(&lent.connection, V::DOING, is_careful);
             let output = verb.apply(&mut tx, &self.context).await?;
             fail_point::reach::<V>(Boundary::BeforeCommit);
             tx.commit().await.map(|has_told| (output, has_told))

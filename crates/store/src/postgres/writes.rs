@@ -45,6 +45,11 @@ impl Writes {
         self.entries.push(entry.clone());
     }
 
+    /// Adds events whose ids nobody should have used.
+    pub(crate) fn append(&mut self, events: Vec<&Event>) {
+        self.events.extend(events.into_iter().cloned());
+    }
+
     fn tell(&mut self, note: &Note) {
         self.events.extend(note.events.iter().cloned());
         self.entries.push(note.entry.clone());

@@ -58,6 +58,32 @@ pub(crate) async fn a_repeated_event_adds_nothing(bench: Bench) {
     }
 }
 
+pub(crate) async fn what_comes_again_moves_no_ids_ahead(bench: Bench) {
+    let batch: Vec<Event> = (0..3).map(|_| bench.foreign_event(bench.store.next_event_id())).collect();
+    for _ in 0..20 {
+        bench.store.append_events(batch.clone()).await.unwrap();
+    }
+    assert_eq!(bench.store.next_event_id().unix_ms(), batch[0].event_id.unix_ms(), "no time has passed");
+}
+
+pub(crate) async fn who_tells_the_same_at_once_tells_it_once(bench: Bench) {
+    let batch: Vec<Event> = (0..50).map(|_| bench.foreign_event(bench.store.next_event_id())).collect();
+    let tell = |number: usize| {
+        let (store, mut batch) = (Arc::clone(&bench.store), batch.clone());
+        // Each in an order of its own.
+        batch.rotate_left(number * 6);
+        tokio::spawn(async move { store.append_events(batch).await })
+    };
+    let tellers: Vec<_> = (0..8).map(tell).collect();
+    for teller in tellers {
+        teller.await.unwrap().unwrap();
+    }
+    bench.log().await;
+    // One more marks the end.
+    let stored = bench.store.events_of(bench.tenant_id, batch[0].run_id, 0, 100).await.unwrap();
+    assert_eq!(stored.len(), batch.len() + 1);
+}
+
 pub(crate) async fn only_a_change_tells_of_a_change(bench: Bench) {
     let run_id = bench.trigger("revenue").await;
     for name in ["run.finalised", "run.cancelled", "run.cancel_requested", "execution.completed"] {

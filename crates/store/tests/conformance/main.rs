@@ -97,6 +97,8 @@ conformance! {
     upkeep::a_revision_can_be_read_when_it_is_an_old_one,
     log::positions_are_gapless_and_in_order,
     log::a_repeated_event_adds_nothing,
+    log::what_comes_again_moves_no_ids_ahead,
+    log::who_tells_the_same_at_once_tells_it_once,
     log::only_a_change_tells_of_a_change,
     log::a_batch_is_all_or_nothing,
     log::a_long_batch_keeps_its_order_around_what_is_repeated,

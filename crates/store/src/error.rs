@@ -80,6 +80,12 @@ pub enum StoreError {
         /// The type of the event.
         name: String,
     },
+    /// A text holds what cannot be kept.
+    #[error("{field} contains a NUL character, which no store can keep")]
+    Nul {
+        /// What the text is.
+        field: &'static str,
+    },
     /// Another writer was faster; the transaction had no effect.
     #[error("another transaction came between while {doing}")]
     Contended {
@@ -199,6 +205,7 @@ impl StoreError {
             Self::Changed { .. } => "read it again, and make the change to what it is now",
             Self::QueueFull { .. } => "try again when some have started, or raise the queue's max_waiting",
             Self::QueueBusy { .. } => "try again; whoever calls start_run in SQL should commit soon after",
+            Self::Nul { .. } => "write it without",
             Self::Contended { .. } | Self::EventIdTaken { .. } => "try again",
             Self::Away { .. } => "check that the database is up and can be reached; nothing was half-written",
             Self::Full { .. } => "free some space; nothing was half-written",

@@ -16,6 +16,7 @@ mod postgres;
 mod record;
 mod sqlite;
 mod store;
+mod text;
 mod tx;
 mod verbs;
 

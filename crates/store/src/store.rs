@@ -16,6 +16,7 @@ use crate::place::{Place, Role};
 use crate::postgres::Postgres;
 use crate::record::{Audit, Claimed, Finish, NewRun, Pass, QueueLoad, Record, Taken};
 use crate::sqlite::Sqlite;
+use crate::text::{refuse_nul, texts_of};
 use crate::tx::Verb;
 use crate::verbs;
 
@@ -103,11 +104,13 @@ impl Store {
         limits: Limits,
         by: &str,
     ) -> Result<(), StoreError> {
+        refuse_nul([("queue", queue), ("by", by)])?;
         self.transact(verbs::SetQueue { tenant_id, queue: queue.to_owned(), limits, by: by.to_owned() }).await
     }
 
     /// Commits the intent to run a job; asked again with the same id, it changes nothing.
     pub async fn trigger(&self, new: NewRun) -> Result<RunId, StoreError> {
+        refuse_nul([("job", new.job.as_str()), ("triggered_by", &new.triggered_by)])?;
         ask!(self, backend => backend.trigger(new).await)
     }
 
@@ -263,6 +266,7 @@ impl Store {
         by: &str,
         reason: Option<&str>,
     ) -> Result<(Record, CancelAnswer), StoreError> {
+        refuse_nul([("by", by), ("reason", reason.unwrap_or_default())])?;
         let (by, reason) = (by.to_owned(), reason.map(str::to_owned));
         self.transact(verbs::RequestCancel { tenant_id, run_id, by, reason }).await
     }
@@ -314,6 +318,7 @@ impl Store {
 
     /// Appends events from elsewhere, all or none; those that are in the log already add nothing.
     pub async fn append_events(&self, events: Vec<Event>) -> Result<(), StoreError> {
+        refuse_nul(events.iter().flat_map(texts_of))?;
         self.transact(verbs::AppendEvents { events }).await
     }
 

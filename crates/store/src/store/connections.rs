@@ -6,6 +6,7 @@ use super::{Backend, Store};
 use crate::connection::{Connection, NewConnection};
 use crate::error::StoreError;
 use crate::record::{Answer, Expected};
+use crate::text::refuse_nul;
 use crate::verbs;
 
 impl Store {
@@ -16,6 +17,7 @@ impl Store {
         expected: Expected,
         by: &str,
     ) -> Result<Connection, StoreError> {
+        refuse_nul([("name", new.name.as_str()), ("kind", &new.kind), ("by", by)])?;
         self.transact(verbs::PutConnection { new, expected, by: by.to_owned() }).await
     }
 
@@ -25,6 +27,7 @@ impl Store {
         tenant_id: TenantId,
         name: &str,
     ) -> Result<Option<Connection>, StoreError> {
+        refuse_nul([("name", name)])?;
         ask!(self, backend => backend.connection(tenant_id, name).await)
     }
 
@@ -35,7 +38,9 @@ impl Store {
         after: Option<&str>,
         limit: u32,
     ) -> Result<Vec<Connection>, StoreError> {
-        ask!(self, backend => backend.connections(tenant_id, after.unwrap_or_default(), limit).await)
+        let after = after.unwrap_or_default();
+        refuse_nul([("after", after)])?;
+        ask!(self, backend => backend.connections(tenant_id, after, limit).await)
     }
 
     /// Deletes a connection; says whether there was one.
@@ -45,12 +50,14 @@ impl Store {
         name: &str,
         by: &str,
     ) -> Result<bool, StoreError> {
+        refuse_nul([("name", name), ("by", by)])?;
         let (name, by) = (name.to_owned(), by.to_owned());
         self.transact(verbs::DeleteConnection { tenant_id, name, by }).await
     }
 
     /// The answer that was given to a request with this key.
     pub async fn answer_of(&self, tenant_id: TenantId, key: &str) -> Result<Option<Answer>, StoreError> {
+        refuse_nul([("key", key)])?;
         ask!(self, backend => backend.answer_of(tenant_id, key).await)
     }
 
@@ -61,6 +68,7 @@ impl Store {
         key: &str,
         answer: Answer,
     ) -> Result<Answer, StoreError> {
+        refuse_nul([("key", key), ("body", &answer.body)])?;
         self.transact(verbs::KeepAnswer { tenant_id, key: key.to_owned(), answer }).await
     }
 

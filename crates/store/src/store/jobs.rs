@@ -6,6 +6,7 @@ use uuid::Uuid;
 use super::{Backend, Store};
 use crate::error::StoreError;
 use crate::record::{Expected, Job, JobDocument, JobListed, Saved};
+use crate::text::refuse_nul;
 use crate::verbs;
 
 impl Store {
@@ -27,12 +28,14 @@ impl Store {
         expected: Expected,
         by: &str,
     ) -> Result<Job, StoreError> {
+        refuse_nul([("name", document.name.as_str()), ("queue", &document.queue), ("by", by)])?;
         let by = by.to_owned();
         self.transact(verbs::SaveJob { id: Uuid::now_v7(), tenant_id, document, expected, by }).await
     }
 
     /// A job in its present revision.
     pub async fn job(&self, tenant_id: TenantId, name: &str) -> Result<Option<Job>, StoreError> {
+        refuse_nul([("name", name)])?;
         ask!(self, backend => backend.job(tenant_id, name).await)
     }
 
@@ -48,7 +51,9 @@ impl Store {
         after: Option<&str>,
         limit: u32,
     ) -> Result<Vec<JobListed>, StoreError> {
-        ask!(self, backend => backend.jobs(tenant_id, after.unwrap_or_default(), limit).await)
+        let after = after.unwrap_or_default();
+        refuse_nul([("after", after)])?;
+        ask!(self, backend => backend.jobs(tenant_id, after, limit).await)
     }
 
     /// The revisions of a tenant's job before one of them, the latest first.

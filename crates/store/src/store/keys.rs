@@ -6,16 +6,19 @@ use uuid::Uuid;
 use super::{Backend, Store};
 use crate::error::StoreError;
 use crate::key::{Key, NewKey, Tenant};
+use crate::text::refuse_nul;
 use crate::verbs;
 
 impl Store {
     /// The tenant of that name, made if need be.
     pub async fn tenant(&self, name: &str) -> Result<TenantId, StoreError> {
+        refuse_nul([("tenant", name)])?;
         self.transact(verbs::EnsureTenant { id: TenantId(Uuid::now_v7()), name: name.to_owned() }).await
     }
 
     /// The tenant of that name, if there is one.
     pub async fn tenant_named(&self, name: &str) -> Result<Option<TenantId>, StoreError> {
+        refuse_nul([("tenant", name)])?;
         ask!(self, backend => backend.tenant_named(name).await)
     }
 
@@ -31,11 +34,13 @@ impl Store {
 
     /// Makes a tenant; asked again with the same id and name, it changes nothing.
     pub async fn make_tenant(&self, id: TenantId, name: &str, by: &str) -> Result<Tenant, StoreError> {
+        refuse_nul([("tenant", name), ("by", by)])?;
         self.transact(verbs::MakeTenant { id, name: name.to_owned(), by: by.to_owned() }).await
     }
 
     /// Makes a key; asked again with the same id, it changes nothing.
     pub async fn make_key(&self, new: NewKey, by: &str) -> Result<Key, StoreError> {
+        refuse_nul([("name", new.name.as_str()), ("by", by)])?;
         self.transact(verbs::MakeKey { new, by: by.to_owned() }).await
     }
 
@@ -46,6 +51,7 @@ impl Store {
         key_id: Uuid,
         by: &str,
     ) -> Result<Option<Key>, StoreError> {
+        refuse_nul([("by", by)])?;
         self.transact(verbs::RevokeKey { tenant_id, key_id, by: by.to_owned() }).await
     }
 
@@ -71,6 +77,7 @@ impl Store {
         hash: [u8; 32],
         id: Uuid,
     ) -> Result<Option<Key>, StoreError> {
+        refuse_nul([("tenant", tenant_name)])?;
         let tenant_id = TenantId(Uuid::now_v7());
         self.transact(verbs::Bootstrap { tenant_id, tenant: tenant_name.to_owned(), hash, key_id: id }).await
     }

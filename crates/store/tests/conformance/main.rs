@@ -15,6 +15,7 @@ mod log;
 mod property;
 mod reference;
 mod sweeps;
+mod text;
 mod upkeep;
 
 /// Makes a test of each case for each database.
@@ -105,6 +106,9 @@ conformance! {
     log::what_others_tell_of_an_end_is_kept,
     log::nobody_tells_of_another_tenants_run_or_hears_of_it,
     log::a_reader_is_woken,
+    text::a_nul_is_refused_by_the_name_of_its_field,
+    text::so_it_is_in_keys_connections_and_answers,
+    text::a_nul_within_json_is_kept,
     audit::every_change_is_in_the_audit_log,
     audit::the_audit_log_can_be_read,
     property::random_verbs_agree_with_the_reference,

@@ -5,9 +5,11 @@ use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, SystemTime};
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql};
 
 use super::error::kind;
 use super::migrate;
@@ -16,6 +18,10 @@ use crate::error::StoreError;
 
 /// A file no larger than this is checked from end to end before anybody writes it.
 const CHECKED_BYTES_MAX: u64 = 64 << 20;
+/// For how long a larger one is.
+const CHECKED_FOR: Duration = Duration::from_secs(1);
+/// What opening a store writes first, and what any verb goes by: few pages, which are checked however large the file is.
+const CHECKED_FIRST: [&str; 4] = ["meta", "tenants", "queues", "jobs"];
 /// What the first bytes of every SQLite database are.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 const HEADER_LEN: usize = 100;
@@ -36,7 +42,7 @@ pub(crate) enum Found {
 pub(crate) enum Depth {
     /// That its tables are known.
     Schema,
-    /// That every page is sound, unless there are very many.
+    /// That every page is sound; of very many those that come first, and as many as can be looked at in a moment.
     Pages,
 }
 
@@ -106,17 +112,53 @@ fn inspect_pages(path: &Path, metadata: &Metadata, depth: Depth) -> Result<Found
 /// Checks a store as SQLite sees it.
 pub(crate) fn check(connection: &Connection, depth: Depth, len: u64) -> Result<(), StoreError> {
     let error = |error| kind(&error, "checking the store");
-    if depth == Depth::Schema || len > CHECKED_BYTES_MAX {
+    if depth == Depth::Schema {
         // Any question makes SQLite read the schema.
         return connection.pragma_query(None, "table_list", |_| Ok(())).map_err(error);
     }
-    let mut problem = String::new();
-    let ask = |row: &rusqlite::Row<'_>| {
-        problem = row.get(0)?;
+    let found = if len > CHECKED_BYTES_MAX { check_large(connection) } else { faults(connection, 1) };
+    match found.map_err(error)?.into_iter().find(|fault| fault != "ok") {
+        Some(problem) => Err(StoreError::Damaged { problem }),
+        None => Ok(()),
+    }
+}
+
+/// Checks a large store: what comes first, and then the whole for as long as one can be asked to wait.
+fn check_large(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut found = Vec::new();
+    for table in CHECKED_FIRST {
+        found.append(&mut faults(connection, table)?);
+    }
+    let (done, waits) = mpsc::channel::<()>();
+    let clock = connection.get_interrupt_handle();
+    let whole = thread::scope(|scope| {
+        scope.spawn(move || {
+            if waits.recv_timeout(CHECKED_FOR) == Err(RecvTimeoutError::Timeout) {
+                clock.interrupt();
+            }
+        });
+        let whole = faults(connection, 1);
+        drop(done);
+        whole
+    });
+    match whole {
+        // What was looked at until then is sound.
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => Ok(found),
+        whole => {
+            found.append(&mut whole?);
+            Ok(found)
+        }
+    }
+}
+
+/// What SQLite finds in a table, or the first thing that it finds anywhere: `ok` if nothing is wrong.
+fn faults(connection: &Connection, of: impl ToSql) -> rusqlite::Result<Vec<String>> {
+    let mut found = Vec::new();
+    connection.pragma(None, "quick_check", of, |row| {
+        found.push(row.get(0)?);
         Ok(())
-    };
-    connection.pragma(None, "quick_check", 1, ask).map_err(error)?;
-    if problem == "ok" { Ok(()) } else { Err(StoreError::Damaged { problem }) }
+    })?;
+    Ok(found)
 }
 
 fn unlocked(path: &Path) -> Result<Connection, StoreError> {
@@ -241,4 +283,31 @@ pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
 
 fn no_place(path: &Path, error: &io::Error) -> StoreError {
     StoreError::NoPlace { problem: format!("{}: {error}", path.display()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn damage_is_found_however_large_a_file_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store.db");
+        drop(super::super::open::open(&path, Found::Nothing, Depth::Pages, None).unwrap());
+        let whole = fs::read(&path).unwrap();
+        let root = "select rootpage from sqlite_schema where name = ?";
+        let page = |table: &str| -> usize {
+            unlocked(&path).unwrap().query_row(root, [table], |row| row.get::<_, u16>(0)).unwrap().into()
+        };
+        let pages = ["tenants", "jobs", "runs", "events", "audit"].map(page);
+        let check = || check(&unlocked(&path).unwrap(), Depth::Pages, u64::MAX);
+        check().unwrap();
+        for page in pages {
+            let mut damaged = whole.clone();
+            damaged[(page - 1) * 4096..page * 4096].fill(0xa5);
+            fs::write(&path, damaged).unwrap();
+            let found = check().unwrap_err();
+            assert!(matches!(found, StoreError::Damaged { .. }), "page {page}: {found:?}");
+        }
+    }
 }

@@ -98,6 +98,38 @@ async fn what_is_no_store_is_left_as_it_is() {
     }
 }
 
+/// Makes a store so large that not all of it is looked at, and says where its tables begin.
+fn enlarge(path: &Path) -> impl Fn(&str) -> usize {
+    let connection = Connection::open(path).unwrap();
+    connection.execute_batch("create table ballast as select zeroblob(65 * 1024 * 1024)").unwrap();
+    let root = "select rootpage from sqlite_schema where name = ?";
+    move |table| {
+        let page: u16 = connection.query_row(root, [table], |row| row.get(0)).unwrap();
+        usize::from(page - 1) * 4096
+    }
+}
+
+#[tokio::test]
+async fn a_large_store_that_is_damaged_is_left_as_it_is() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    fs::write(&path, used_store().await).unwrap();
+    let begins = enlarge(&path);
+    let places = ["meta", "tenants", "queues", "jobs"].map(begins);
+    let whole = fs::read(&path).unwrap();
+    for at in places {
+        let mut damaged = whole.clone();
+        damaged[at..at + 4096].fill(0xa5);
+        fs::write(&path, damaged).unwrap();
+        for role in [Role::Server, Role::Command] {
+            let refused = refusal(&path, role).await;
+            assert!(matches!(refused, StoreError::Damaged { .. }), "{at}, {role:?}: {refused:?}");
+        }
+    }
+    fs::write(&path, whole).unwrap();
+    open(&folder, Role::Server).await.close().await.unwrap();
+}
+
 #[tokio::test]
 async fn a_place_that_cannot_be_used_is_an_error_of_its_own_kind() {
     let folder = folder();

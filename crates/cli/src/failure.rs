@@ -26,6 +26,16 @@ pub(crate) enum Failure {
         /// What to write instead.
         hint: Option<String>,
     },
+    /// The command line does not fit the store, and a command helps that works on the same one.
+    #[error("{what}")]
+    Propose {
+        /// What does not fit.
+        what: String,
+        /// The command.
+        command: String,
+        /// What that does.
+        does: &'static str,
+    },
     /// A source cannot be opened.
     #[error("{source_name}: {error}")]
     Open {
@@ -148,6 +158,11 @@ impl Failure {
         Self::Usage { what: what.into(), hint: Some(hint.into()) }
     }
 
+    /// Something that does not fit the store, and the command that helps.
+    pub(crate) fn propose(what: impl Into<String>, command: impl Into<String>, does: &'static str) -> Self {
+        Self::Propose { what: what.into(), command: command.into(), does }
+    }
+
     /// Prints the error and says how to exit; what it proposes names the store by these options.
     pub(crate) fn report(&self, colours: bool, store: &str) -> ExitCode {
         let paint = |style: &str, text: &str| {
@@ -167,6 +182,7 @@ impl Failure {
     fn hint(&self, store: &str) -> Option<String> {
         match self {
             Self::Usage { hint, .. } => hint.clone(),
+            Self::Propose { command, does, .. } => Some(format!("`{command}{store}` {does}")),
             Self::Open { source_name, error } => reading_hint::of(source_name, error),
             Self::Compare(error) => comparison_hint(error),
             Self::Breaks(error) => error.hint(),

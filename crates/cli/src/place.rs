@@ -127,8 +127,8 @@ fn open_there<T>(
         && !path.exists()
     {
         let hint = match places.store {
-            Some(_) => "check the path; `trueup run` and `trueup serve` make one",
-            None => "nothing was run yet: `trueup run JOB.YAML` makes it; --store names another",
+            Some(_) => format!("check the path; `trueup serve{}` makes one", again(places)),
+            None => "nothing was run yet: `trueup run JOB.YAML` makes it; --store names another".to_owned(),
         };
         return Err(Failure::usage_hint(format!("there is no store {}", path.display()), hint));
     }

@@ -37,23 +37,24 @@ pub(crate) fn status(options: &StatusOf) -> Result<ExitCode, Failure> {
     let queues = queues::table(&queues);
     let headings = ["task", "process", "last pass", "took", "seen", "done", "note"];
     let rows: Vec<Vec<Field>> = passes.iter().map(task_row).collect();
+    let again = place::again(&options.places);
     let tasks = if passes.is_empty() {
-        "no background task has reported yet: `trueup serve` runs them\n".to_owned()
+        format!("no background task has reported yet: `trueup serve{again}` runs them\n")
     } else {
         let table = lines(&headings, &rows, usize::MAX, marks);
-        format!("Background tasks\n{table}{}", silence(&passes, now_ms))
+        format!("Background tasks\n{table}{}", silence(&passes, now_ms, &again))
     };
     output::say(&format!("{head}\nQueues\n{queues}\n{tasks}"))
 }
 
 /// Says that no server has reported for long, if so; workers alone submit nothing, and notice no loss.
-fn silence(passes: &[Pass], now_ms: i64) -> String {
+fn silence(passes: &[Pass], now_ms: i64, again: &str) -> String {
     if !is_without_server(passes, now_ms) {
         return String::new();
     }
     let ago = last_of_servers(passes).map(|last_ms| format!(" for {}", span(now_ms - last_ms)));
     let ago = ago.unwrap_or_default();
-    format!("\nno server has been heard of{ago}: nothing moves unless `trueup serve` runs\n")
+    format!("\nno server has been heard of{ago}: nothing moves unless `trueup serve{again}` runs\n")
 }
 
 /// Whether no server has reported for so long that there may be none.

@@ -58,7 +58,7 @@ fn stage<'a>(record: &Record, story: &'a Story, name: Option<&str>) -> Result<&'
     match (name, done().count()) {
         (_, 0) => {
             let what = format!("the run {id} has no breaks: no stage of it has a result");
-            Err(Failure::usage_hint(what, format!("`trueup runs show {id}` shows how it stands")))
+            Err(Failure::propose(what, format!("trueup runs show {id}"), "shows how it stands"))
         }
         (None, 1) => done().next().ok_or_else(|| unreachable!("one was counted")),
         (None, _) => {

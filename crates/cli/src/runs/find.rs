@@ -20,16 +20,14 @@ const LOOKED_AT_MAX: u32 = 100;
 /// The run whose id is, or starts with, what was given.
 pub(crate) async fn find(store: &Store, tenant_id: TenantId, given: &str) -> Result<Record, Failure> {
     let ids = ids(given).ok_or_else(|| {
-        Failure::usage_hint(
-            format!("{given:?} is no id of a run, nor the start of one"),
-            "`trueup runs list` shows them",
-        )
+        let what = format!("{given:?} is no id of a run, nor the start of one");
+        Failure::propose(what, "trueup runs list", "shows them")
     })?;
     let mut found = store.runs_between(tenant_id, ids, NAMED_MAX).await?;
     match found.len() {
         0 => {
             let what = format!("there is no run {given}");
-            Err(Failure::usage_hint(what, "`trueup runs list` shows those that there are"))
+            Err(Failure::propose(what, "trueup runs list", "shows those that there are"))
         }
         1 => Ok(found.remove(0)),
         _ => {
@@ -78,12 +76,12 @@ async fn no_such_job(store: &Store, tenant_id: TenantId, name: &str) -> Result<F
     }
     let mut known: Vec<&str> = names.0.values().map(String::as_str).collect();
     known.sort_unstable();
-    let hint = match near_miss(name, known.iter().copied()) {
-        Some(near) => format!("did you mean {near}?"),
-        None if known.is_empty() => "`trueup run JOB.YAML` saves a job and runs it".to_owned(),
-        None => format!("the latest runs are of {}", known.join(", ")),
-    };
-    Ok(Failure::usage_hint(format!("there is no job named {name:?}"), hint))
+    let what = format!("there is no job named {name:?}");
+    Ok(match near_miss(name, known.iter().copied()) {
+        Some(near) => Failure::usage_hint(what, format!("did you mean {near}?")),
+        None if known.is_empty() => Failure::propose(what, "trueup run JOB.YAML", "saves a job and runs it"),
+        None => Failure::usage_hint(what, format!("the latest runs are of {}", known.join(", "))),
+    })
 }
 
 /// What jobs are called, looked up once each.

@@ -128,14 +128,14 @@ impl Again<'_> {
             match self.arguments(&run).await {
                 Ok(arguments) => since.push((run.number, arguments)),
                 // What does not fit the job as it is now stands for nothing.
-                Err(Failure::Usage { .. }) => {}
+                Err(Failure::Usage { .. } | Failure::Propose { .. }) => {}
                 Err(failure) => return Err(failure),
             }
         }
         let mut left = Vec::new();
         for record in ended {
             let arguments = match self.arguments(record).await {
-                Err(unfit @ Failure::Usage { .. }) => {
+                Err(unfit @ (Failure::Usage { .. } | Failure::Propose { .. })) => {
                     eprintln!("warning: {unfit}");
                     continue;
                 }
@@ -188,8 +188,8 @@ impl Again<'_> {
         let (id, requested_at_ms) = (record.id(), record.requested_at_ms);
         let job = self.job(record).await?;
         let unfit = |problem: String| {
-            let hint = "run the job with other params: trueup run JOB --param NAME=VALUE";
-            Failure::usage_hint(format!("the run {id} cannot be retried: its params: {problem}"), hint)
+            let what = format!("the run {id} cannot be retried: its params: {problem}");
+            Failure::propose(what, "trueup run JOB.YAML --param NAME=VALUE", "runs the job with other params")
         };
         let given: Arguments =
             serde_json::from_str(&record.params).map_err(|error| unfit(error.to_string()))?;
@@ -209,8 +209,8 @@ impl Again<'_> {
             let name = then.map_or_else(|| job_id.to_string(), |job| job.document.name);
             let now = find_job(self.store, self.tenant_id, &name).await?;
             let job = Job::parse(now.document.document.to_string().as_bytes(), None).map_err(|faults| {
-                let hint = "save it again: trueup run JOB";
-                Failure::usage_hint(format!("the job {name:?} cannot be run as it is now: {faults}"), hint)
+                let what = format!("the job {name:?} cannot be run as it is now: {faults}");
+                Failure::propose(what, "trueup run JOB.YAML", "saves it again and runs it")
             })?;
             self.jobs.insert(job_id, job);
         }

@@ -246,6 +246,51 @@ fn what_is_not_there_is_named() {
 }
 
 #[test]
+fn what_is_proposed_names_the_store_that_was_given() {
+    let shared = Shared::sqlite();
+    let given = |arguments: &[&str]| {
+        shown(shared.place.trueup(arguments).args(["--store", "sqlite:store.db"]).output().unwrap())
+    };
+    let missing = given(&["status"]);
+    let makes = "hint: check the path; `trueup serve --store sqlite:store.db` makes one\n";
+    assert!(missing.contains(makes), "{missing}");
+    shared.with_store(async |_, _| ());
+    let no_job = given(&["runs", "list", "--job", "x"]);
+    let saves = "hint: `trueup run JOB.YAML --store sqlite:store.db` saves a job and runs it\n";
+    assert!(no_job.contains(saves), "{no_job}");
+    let id = shared.trigger().to_string();
+    let shows = format!("hint: `trueup runs show {id} --store sqlite:store.db` shows how it stands\n");
+    let cases: [(&[&str], &str); 4] = [
+        (
+            &["runs", "show", "f"],
+            "hint: `trueup runs list --store sqlite:store.db` shows those that there are\n",
+        ),
+        (&["runs", "cancel", "last"], "hint: `trueup runs list --store sqlite:store.db` shows them\n"),
+        (&["runs", "breaks", &id], &shows),
+        (
+            &["status"],
+            "no background task has reported yet: `trueup serve --store sqlite:store.db` runs them\n",
+        ),
+    ];
+    for (arguments, expected) in cases {
+        let said = given(arguments);
+        assert!(said.contains(expected), "{arguments:?}: {said}");
+    }
+    let worker = Pass {
+        task: "worker".to_owned(),
+        instance: "back".to_owned(),
+        at_ms: 0,
+        took_ms: 1,
+        seen: 0,
+        done: 0,
+        note: None,
+    };
+    shared.with_store(async |store, _| store.note_pass(worker).await.unwrap());
+    let alone = given(&["status"]);
+    assert!(alone.contains("nothing moves unless `trueup serve --store sqlite:store.db` runs\n"), "{alone}");
+}
+
+#[test]
 fn a_store_that_is_away_is_named_without_its_password() {
     let shared = Shared::sqlite();
     let store = "postgres://ann:hunter2@localhost:1/none";

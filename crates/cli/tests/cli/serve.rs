@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Lines};
 use std::process::{Child, ChildStderr, Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use trueup_events::RunId;
 use trueup_testkit::{PATIENCE, Postgres};
 
 use crate::shared_store::Shared;
@@ -37,12 +38,32 @@ impl Server {
         assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
     }
 
+    /// Sends a signal to every process of it at once, as who stops a service does; says how many there are beside it.
+    fn signal_all(&self, name: &str) -> usize {
+        let id = self.child.id().to_string();
+        let attempts = children(&id);
+        let all = std::iter::once(&id).chain(&attempts);
+        assert!(Command::new("kill").args(["-s", name]).args(all).status().unwrap().success());
+        attempts.len()
+    }
+
     /// Interrupts it, and says how it exited and what it logged last.
     fn stop(mut self) -> (Option<i32>, String) {
         self.interrupt();
         let last = self.log.by_ref().map(Result::unwrap).last();
         (self.child.wait().unwrap().code(), last.unwrap_or_default())
     }
+}
+
+/// The processes that a process has started.
+fn children(parent: &str) -> Vec<String> {
+    let ids =
+        std::fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let is_child = |id: &String| {
+        let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
+        status.lines().any(|line| line.strip_prefix("PPid:").is_some_and(|id| id.trim() == parent))
+    };
+    ids.filter(is_child).collect()
 }
 
 /// Waits until the log has so many events of a type, and gives them.
@@ -144,6 +165,36 @@ fn a_second_interrupt_ends_at_once() {
     let last = server.log.map(Result::unwrap).last();
     assert_eq!((code, last), (Some(130), None), "it did not stop in order");
     assert_eq!(shared.json(&["runs", "show", &id, "--json"])["status"], "running");
+}
+
+#[test]
+fn a_service_that_is_stopped_whole_hands_back_what_it_has() {
+    let mut leaving = Vec::new();
+    // Both are told before the first is waited for: they wait for what is under way first.
+    for shared in [Shared::sqlite(), Shared::postgres()] {
+        let bank = std::fs::read(shared.place.path().join("bank.csv")).unwrap();
+        shared.let_the_bank_wait();
+        let runs = [shared.trigger(), shared.trigger()];
+        let server = Server::start(&shared, &["serve", "--places", "2"]);
+        told(&shared, "run.extraction.started", 2 * runs.len());
+        assert_eq!(server.signal_all("TERM"), runs.len());
+        leaving.push((shared, server, runs, bank, Instant::now()));
+    }
+    for (shared, mut server, runs, bank, since) in leaving {
+        server.logs("INFO stopped");
+        assert_eq!(server.child.wait().unwrap().code(), Some(130));
+        assert!(since.elapsed() < Duration::from_secs(10), "{:?}", since.elapsed());
+        let status = |id: &RunId| shared.json(&["runs", "show", &id.to_string(), "--json"])["status"].clone();
+        assert_eq!(runs.each_ref().map(status), ["scheduled", "scheduled"]);
+        std::fs::remove_file(shared.place.path().join("bank.csv")).unwrap();
+        std::fs::write(shared.place.path().join("bank.csv"), bank).unwrap();
+        let next = Server::start(&shared, &["serve"]);
+        told(&shared, "run.finalised", runs.len());
+        assert_eq!(runs.each_ref().map(status), ["completed", "completed"]);
+        let errors = shared.shown(&["events", "tail", "--json", "--type", "run.errored"]);
+        assert_eq!(errors, "exit 0\n", "no attempt has died");
+        assert_eq!(next.stop().0, Some(130));
+    }
 }
 
 #[test]

@@ -53,6 +53,7 @@ on_both! {
     sweeps::an_engine_that_is_not_well_loses_nothing,
     sweeps::a_lost_run_is_retried_if_its_job_says_so,
     sweeps::a_hand_off_that_the_engine_forgot_is_submitted_again,
+    sweeps::a_hand_off_that_the_engine_may_have_is_left_to_it,
     sweeps::what_is_old_is_forgotten_and_what_lives_is_not,
     sweeps::a_worker_deletes_what_its_runs_left,
     sweeps::reports_of_processes_that_are_gone_are_forgotten,

@@ -175,6 +175,24 @@ pub(crate) async fn a_hand_off_that_the_engine_forgot_is_submitted_again(system:
     stopping.finish(GRACE).await;
 }
 
+pub(crate) async fn a_hand_off_that_the_engine_may_have_is_left_to_it(system: System) {
+    for answer in [Answer::Running, Answer::Expired, Answer::ProbeError("no route".to_owned())] {
+        let run_id = system.trigger("match", Policy::default()).await;
+        let claimed = system.store.claim_for_scheduling("gone", 10).await.unwrap();
+        system.store.hand_off(claimed[0].claim.clone()).await.unwrap();
+        system.engine.say(run_id, answer.clone());
+        system.advance(RECONCILE_GRACE_MS + 1);
+        // It has seen nothing of what was before, and asks all the same.
+        let stopping = system.serve(Server::IDLE);
+        system.engine.is_called(Call::Ask, 5).await;
+        let run = system.run(run_id).await.run;
+        assert_eq!((run.state.status(), run.epoch.0), (Status::Scheduled, 1), "{answer:?}");
+        assert_eq!(system.engine.submits(run_id), 0, "{answer:?}");
+        stopping.finish(GRACE).await;
+        system.store.request_cancel(system.tenant_id, run_id, "ann", None).await.unwrap();
+    }
+}
+
 pub(crate) async fn what_is_old_is_forgotten_and_what_lives_is_not(system: System) {
     let ended = system.trigger("match", Policy::default()).await;
     let stopping = system.serve(Server::BUSY);

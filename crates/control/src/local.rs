@@ -86,11 +86,14 @@ fn list(runs_dir: &Path, after: Option<&str>, limit: usize) -> Result<Vec<Kept>,
     Ok(names.into_iter().map(|name| kept(runs_dir, name)).collect())
 }
 
-/// A folder whose age cannot be told is as good as alive.
+/// What is known of a folder.
 fn kept(runs_dir: &Path, name: String) -> Kept {
-    let changed = std::fs::metadata(runs_dir.join(&name)).and_then(|folder| folder.modified()).ok();
-    let age = changed.and_then(|changed| SystemTime::now().duration_since(changed).ok());
-    Kept { name, ended_ms_ago: age.and_then(|age| age.as_millis().try_into().ok()) }
+    let age_ms = || {
+        // One that cannot be looked at, or is of the future, has no age, and is as good as alive: it is left alone.
+        let changed = std::fs::metadata(runs_dir.join(&name)).and_then(|folder| folder.modified()).ok()?;
+        SystemTime::now().duration_since(changed).ok()?.as_millis().try_into().ok()
+    };
+    Kept { ended_ms_ago: age_ms(), name }
 }
 
 fn failed(path: &Path, error: &std::io::Error) -> EngineError {

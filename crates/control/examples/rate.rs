@@ -6,7 +6,6 @@
 #![expect(clippy::unwrap_used, reason = "a measurement that cannot go on ends")]
 
 use std::collections::HashMap;
-use std::io::{BufRead, Write};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -139,15 +138,6 @@ impl Bench {
     }
 }
 
-fn keep_postgres() {
-    let postgres = Postgres::start_durable().unwrap();
-    for line in std::io::stdin().lock().lines() {
-        line.unwrap();
-        println!("{}", postgres.database().unwrap());
-        std::io::stdout().flush().unwrap();
-    }
-}
-
 async fn measure(words: &[String]) {
     let [url, runs, workers, looks] = words else { panic!("measure URL RUNS WORKERS LOOKS") };
     let (bench, stopping) = Bench::open(url, workers.parse().unwrap()).await;
@@ -166,6 +156,6 @@ async fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match words.split_first() {
         Some((command, rest)) if command == "measure" => measure(rest).await,
-        _ => keep_postgres(),
+        _ => Postgres::keep_for_lines().unwrap(),
     }
 }

@@ -1,42 +1,33 @@
-//! Reads a ledger out of a database as a comparison would, and as a bare client does; `bench/extract` and `bench/checksum` build and call it.
+//! Reads a ledger as a comparison would, and out of a database as a bare client does; `bench/extract` and `bench/checksum` build and call it.
 //!
 //! `rows postgres` starts a server and keeps it until its input ends: each line on its input asks for a fresh database, whose URL it prints.
 //! `rows seed ENGINE URL SQL` runs statements. `rows bare ENGINE URL QUERY` throws the rows away, `rows read ENGINE URL QUERY` goes as far as a comparison can start, and
-//! `rows decode ENGINE URL QUERY` decodes them all as well; each prints how many there were.
+//! `rows decode ENGINE URL QUERY` decodes them all as well; each prints how many there were. `rows file PATH` does that to a file, or to objects whose store the environment tells of.
 
 #![expect(clippy::unwrap_used, reason = "a measurement that cannot go on ends")]
 
-use std::io::{BufRead, Write};
 use std::num::NonZero;
 use std::pin::pin;
 use std::thread;
 
 use futures_util::TryStreamExt;
 use tokio_postgres::{Client, NoTls};
-use trueup_extract::{Database, Engine, Query, Scan, Table};
+use trueup_extract::{Access, Database, Engine, Objects, Options, Query, Scan, Scheme, Table};
 use trueup_testkit::Postgres;
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words[..] {
-        ["postgres"] => keep_postgres(),
+        ["postgres"] => Postgres::keep_for_lines().unwrap(),
         ["seed", "postgres", url, sql] => runtime().block_on(seed(url, sql)),
         ["seed", _, path, sql] => rusqlite::Connection::open(path).unwrap().execute_batch(sql).unwrap(),
         ["bare", "postgres", url, query] => println!("{} bytes", runtime().block_on(bare(url, query))),
         ["bare", _, path, query] => println!("{}", bare_sqlite(path, query)),
         ["read", engine, url, query] => println!("{}", read(engine, url, query).rows_hint().unwrap()),
         ["decode", engine, url, query] => println!("{}", decode(&read(engine, url, query))),
+        ["file", path] => println!("{}", decode(&open(path))),
         _ => panic!("postgres, or seed, bare, read or decode with an engine, a URL and SQL"),
-    }
-}
-
-fn keep_postgres() {
-    let postgres = Postgres::start_durable().unwrap();
-    for line in std::io::stdin().lock().lines() {
-        line.unwrap();
-        println!("{}", postgres.database().unwrap());
-        std::io::stdout().flush().unwrap();
     }
 }
 
@@ -82,10 +73,25 @@ fn bare_sqlite(path: &str, query: &str) -> usize {
 }
 
 fn read(engine: &str, url: &str, query: &str) -> Table {
-    let engine = if engine == "postgres" { Engine::Postgres } else { Engine::Sqlite };
+    let engine = match engine {
+        "postgres" => Engine::Postgres,
+        "mysql" => Engine::Mysql,
+        #[cfg(feature = "odbc")]
+        "odbc" => Engine::Odbc,
+        _ => Engine::Sqlite,
+    };
     let temp_dir = &std::env::temp_dir();
     let database = Database { engine, url, place: "ledger", temp_dir, has_rows: true, is_stopped: &|| false };
     database.query(&Query { pieces: vec![query.to_owned()], values: Vec::new() }).unwrap()
+}
+
+fn open(path: &str) -> Table {
+    let options = Options::new(std::env::temp_dir());
+    let Some(scheme) = Scheme::of(path) else { return trueup_extract::open(path, &options).unwrap() };
+    let access = Access::of_environment(scheme, |name| std::env::var(name).ok());
+    let objects =
+        Objects { url: path, access: &access, has_rows: true, is_stopped: &|| false, tell: &|_, _| () };
+    objects.open(&options).unwrap()
 }
 
 /// Decodes every row on all cores.

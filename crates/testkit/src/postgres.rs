@@ -1,5 +1,6 @@
 //! A throw-away PostgreSQL: its own folder, its own socket, gone with the process that started it.
 
+use std::io::BufRead as _;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -74,6 +75,16 @@ impl Postgres {
     pub fn start() -> Result<Self, PostgresError> {
         // Tests survive no power cut, so the disk need not be waited for; commits are as synchronous as elsewhere.
         Self::start_with(|_| Ok(("-c fsync=off".to_owned(), 5432)))
+    }
+
+    /// Keeps a server to be measured until standard input ends: each line asks for a fresh database, whose URL is printed.
+    pub fn keep_for_lines() -> Result<(), PostgresError> {
+        let postgres = Self::start_durable()?;
+        for line in std::io::stdin().lock().lines() {
+            line?;
+            println!("{}", postgres.database()?);
+        }
+        Ok(())
     }
 
     /// Starts a server whose commits are on the disk, to be measured.

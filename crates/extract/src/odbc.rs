@@ -4,6 +4,7 @@ mod bound;
 mod column;
 mod refusal;
 
+use std::mem;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
@@ -26,14 +27,51 @@ const LOOK: Duration = Duration::from_millis(100);
 /// How many parts wait to be written down.
 const PARTS_AHEAD: usize = 1;
 
-/// What keeps a session from writing, by the first words of a database's name; elsewhere nothing is committed.
-const ONLY_READS: [(&str, &[&str]); 5] = [
-    ("PostgreSQL", &["set transaction isolation level repeatable read, read only", "set time zone 'UTC'"]),
-    ("Oracle", &["set transaction read only"]),
-    ("MySQL", &["set session transaction read only"]),
-    ("MariaDB", &["set session transaction read only"]),
-    ("SQLite", &["pragma query_only = on"]),
+/// What is to be said to a database, by the first words of its name.
+struct Known {
+    name: &'static str,
+    /// Keeps a session from writing; elsewhere nothing is committed.
+    only_reads: &'static [&'static str],
+    /// Keeps its driver from holding all rows in memory: a setting of its connection strings that is off unless said.
+    streams: Option<&'static str>,
+    /// Whether transactions are left alone, since within one the driver holds all rows nevertheless.
+    commits: bool,
+}
+
+const KNOWN: [Known; 5] = [
+    Known {
+        name: "PostgreSQL",
+        only_reads: &["set transaction isolation level repeatable read, read only", "set time zone 'UTC'"],
+        streams: Some("UseDeclareFetch"),
+        commits: false,
+    },
+    Known { name: "Oracle", only_reads: &["set transaction read only"], streams: None, commits: false },
+    Known {
+        name: "MySQL",
+        only_reads: &["set session transaction read only"],
+        streams: None,
+        commits: false,
+    },
+    Known {
+        name: "MariaDB",
+        only_reads: &["set session transaction read only"],
+        streams: None,
+        commits: false,
+    },
+    Known {
+        name: "SQLite",
+        only_reads: &["pragma query_only = on"],
+        streams: Some("StepAPI"),
+        commits: true,
+    },
 ];
+
+impl Known {
+    fn of(connection: &Connection<'_>) -> Result<Option<&'static Self>, odbc_api::Error> {
+        let name = connection.database_management_system_name()?;
+        Ok(KNOWN.iter().find(|known| name.starts_with(known.name)))
+    }
+}
 
 /// Reads all that a query delivers.
 pub(crate) fn read(database: &Database<'_>, query: &Query) -> Result<Table, Error> {
@@ -129,11 +167,7 @@ impl Asked {
     fn deliver(&self, taker: &SyncSender<RecordBatch>) -> Result<(), Trouble> {
         let refused = |error| self.refused(&error);
         let environment = Environment::new().map_err(refused)?;
-        let patience = u32::try_from(PATIENCE.as_secs()).ok();
-        let options = ConnectionOptions { login_timeout_sec: patience, ..ConnectionOptions::default() };
-        let connection = environment
-            .connect_with_connection_string(&self.connection_string, options)
-            .map_err(|error| Refusal::of_connecting(&error, &self.connection_string))?;
+        let connection = self.connect(&environment)?;
         only_reads(&connection).map_err(refused)?;
         let mut statement = connection.prepare(&self.sql).map_err(refused)?;
         self.check(&mut statement)?;
@@ -144,11 +178,41 @@ impl Asked {
         let Some(mut cursor) = statement.execute(&values[..]).map_err(refused)? else {
             return check_columns(&[]).map_err(|problem| Refusal::of_query(problem).into());
         };
-        let mut spool = Spool::of(self, &mut cursor, taker)?;
-        while let Some(mut row) = cursor.next_row().map_err(refused)? {
+        let delivered = self.deliver_rows(&mut cursor, taker);
+        if delivered.is_err() {
+            // Some drivers refuse to close what is lost, which nobody expects of them; it goes with the process.
+            mem::forget(cursor);
+        }
+        delivered
+    }
+
+    fn deliver_rows(&self, cursor: &mut impl Cursor, taker: &SyncSender<RecordBatch>) -> Result<(), Trouble> {
+        let mut spool = Spool::of(self, cursor, taker)?;
+        while let Some(mut row) = cursor.next_row().map_err(|error| self.refused(&error))? {
             spool.take(&mut row)?;
         }
         spool.write()
+    }
+
+    /// Connects, and once more where only then it is known what the driver has to be told.
+    fn connect<'e>(&self, environment: &'e Environment) -> Result<Connection<'e>, Refusal> {
+        let connect = |connection_string: &str| {
+            let login_timeout_sec = Some(PATIENCE.as_secs() as u32);
+            let options = ConnectionOptions { login_timeout_sec, ..ConnectionOptions::default() };
+            environment
+                .connect_with_connection_string(connection_string, options)
+                .map_err(|error| Refusal::of_connecting(&error, connection_string))
+        };
+        let connection = connect(&self.connection_string)?;
+        let known = Known::of(&connection).map_err(|error| self.refused(&error))?;
+        let said = self.connection_string.to_ascii_lowercase();
+        match known.and_then(|known| known.streams) {
+            Some(setting) if !said.contains(&setting.to_ascii_lowercase()) => {
+                drop(connection);
+                connect(&format!("{};{setting}=1", self.connection_string.trim_end_matches(';')))
+            }
+            _ => Ok(connection),
+        }
     }
 
     /// Refuses what is no source before it is carried out.
@@ -171,15 +235,16 @@ impl Asked {
     }
 }
 
-/// Has nothing committed, if there are transactions, and nothing written, if the database can be told so.
+/// Has nothing committed, if there are transactions to speak of, and nothing written, if the database can be told so.
 fn only_reads(connection: &Connection<'_>) -> Result<(), odbc_api::Error> {
-    match connection.set_autocommit(false) {
-        Err(error) if refusal::is_unknown(&error) => {}
-        set => set?,
+    let known = Known::of(connection)?;
+    if !known.is_some_and(|known| known.commits) {
+        match connection.set_autocommit(false) {
+            Err(error) if refusal::is_unknown(&error) => {}
+            set => set?,
+        }
     }
-    let name = connection.database_management_system_name()?;
-    let known = ONLY_READS.iter().find(|(known, _)| name.starts_with(known));
-    for statement in known.iter().flat_map(|(_, statements)| *statements) {
+    for statement in known.iter().flat_map(|known| known.only_reads) {
         connection.execute(statement, (), None)?;
     }
     Ok(())
@@ -229,7 +294,7 @@ impl<'a> Spool<'a> {
 
     /// Hands over the rows so far, if there are any.
     fn write(&mut self) -> Result<(), Trouble> {
-        if std::mem::take(&mut self.part_rows) == 0 {
+        if mem::take(&mut self.part_rows) == 0 {
             return Ok(());
         }
         self.part_bytes = 0;

@@ -21,7 +21,7 @@ pub fn odbc_to_postgres(url: &str) -> String {
     let host = host.replace("%2F", "/").replace("%25", "%");
     let driver = driver("psqlodbcw.so");
     format!(
-        "Driver={};Servername={host};Port={port};Database={database};UID={user};PWD={{{password}}};BoolsAsChar=0;UseDeclareFetch=1",
+        "Driver={};Servername={host};Port={port};Database={database};UID={user};PWD={{{password}}};BoolsAsChar=0",
         driver.display()
     )
 }

@@ -297,13 +297,14 @@ fn days(date: Date) -> Result<i32, Unread> {
 }
 
 fn time_of_day(text: &str) -> Result<i64, Unread> {
-    let time = NaiveTime::parse_from_str(text, "%H:%M:%S%.f").ok();
-    // What is beyond a second is how a leap second is written.
-    let time = time.filter(|time| time.nanosecond() < NANOSECONDS);
-    let counted = |time: NaiveTime| {
-        i64::from(time.num_seconds_from_midnight()) * i64::from(NANOSECONDS) + i64::from(time.nanosecond())
-    };
-    time.map(counted).ok_or_else(|| Unread::NoMoment(text.to_owned()))
+    match NaiveTime::parse_from_str(text, "%H:%M:%S%.f") {
+        // What is beyond a second is how a leap second is written.
+        Ok(time) if time.nanosecond() < NANOSECONDS => {
+            let seconds = i64::from(time.num_seconds_from_midnight());
+            Ok(seconds * i64::from(NANOSECONDS) + i64::from(time.nanosecond()))
+        }
+        _ => Err(Unread::NoMoment(text.to_owned())),
+    }
 }
 
 fn microseconds(moment: Timestamp) -> Result<i64, Unread> {

@@ -99,6 +99,13 @@ key: [id]
         let wrong = odbc_to_postgres(&server.url("ann:hunter3", "postgres"));
         let folder = tempfile::tempdir().unwrap();
         let file = odbc_to_sqlite(&folder.path().join("ledger.db"));
+        server
+            .execute(&server.url("postgres", "postgres"), "create table gl (id int); grant all on gl to ann")
+            .unwrap();
+        let nowhere = odbc_to_postgres("postgres://ann:hunter2@nowhere.invalid:5432/postgres");
+        let cut = "select i as id, case i when 90050 then pg_terminate_backend(pg_backend_pid()) end as x from generate_series(1, 100000) as i";
+        let halfway = "select 1 / (90000 - i) as id from generate_series(1, 100000) as i";
+        let halfway_too = "with recursive n (id) as (select 1 union all select id + 1 from n where id < 9) select abs(case id when 8 then -9223372036854775808 else id end) as id from n";
         let table = [
             (
                 wrong.as_str(),
@@ -119,6 +126,11 @@ key: [id]
                 "relation \"nope\" does not exist",
             ),
             (&ann, "drop table gl", "SOURCE_INVALID: ledger: erp: ", "a source is a SELECT"),
+            (&nowhere, "select 1 as id", "CONNECTION_FAILED: ledger: erp: ", "nowhere.invalid"),
+            (&ann, "delete from gl returning id", "SOURCE_INVALID: ledger: erp: ", "read-only transaction"),
+            (&ann, halfway, "SOURCE_INVALID: ledger: erp: ", "division by zero"),
+            (&ann, cut, "CONNECTION_FAILED: ledger: erp: ", "terminating connection"),
+            (&file, halfway_too, "SOURCE_INVALID: ledger: erp: ", "integer overflow"),
             (&file, "select id from nope", "SOURCE_MISSING: ledger: erp: ", "no such table: nope"),
         ];
         for (connection_string, query, reason, words) in table {
@@ -127,6 +139,11 @@ key: [id]
             let found = scene.reason(outcome);
             assert!(found.starts_with(reason) && found.contains(words), "{query}: {found}");
             assert!(!format!("{found}{}", scene.shown(&told)).contains("hunter"), "{found}");
+        }
+        for (connection_string, query) in [(&ann, "select id from gl"), (&file, "select 1 as id where false")]
+        {
+            let (_, outcome) = scene("id\n", connection_string).carry_out(&job(query), &[]);
+            assert_eq!(outcome.unwrap().verdict, Verdict::Matched, "an empty result is no failure: {query}");
         }
     }
 }

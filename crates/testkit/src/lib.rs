@@ -1,5 +1,6 @@
 //! A running system for tests, and the tidy test (`tests/tidy`); nothing that ships depends on it.
 
+mod azure;
 mod certificate;
 mod keeper;
 mod mariadb;
@@ -8,9 +9,12 @@ mod odbc;
 mod postgres;
 mod s3;
 mod schema;
+mod served;
 mod waiting;
 mod way;
+mod web;
 
+pub use azure::Azure;
 pub use certificate::certify;
 pub use mariadb::{Mariadb, MariadbError};
 pub use markdown::blocks;
@@ -20,3 +24,4 @@ pub use s3::S3;
 pub use schema::violations;
 pub use waiting::{PATIENCE, until};
 pub use way::{Fault, Way};
+pub use web::Web;

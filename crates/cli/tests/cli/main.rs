@@ -11,6 +11,7 @@ mod disk_full;
 mod events_tail;
 mod examples;
 mod failures;
+mod https;
 mod init;
 #[cfg(unix)]
 mod interrupt;

@@ -1,6 +1,7 @@
 //! Objects of real stores: what is read of them, and what is said when it cannot be.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod others;
 mod s3;
 mod web;
 

@@ -1,4 +1,4 @@
-//! S3, and the two stores that speak their own language, which have no server here.
+//! S3: what is read of it, and what is said when it cannot be.
 
 use std::net::TcpListener;
 use std::sync::OnceLock;

@@ -11,7 +11,7 @@ use trueup_extract::{Access, Error, Objects, Options, Scheme};
 use crate::{open, refusal, rows};
 
 /// A server that gives these answers, one to each connection, and then says what it was asked.
-fn serve(answers: Vec<String>) -> (String, JoinHandle<Vec<String>>) {
+pub(crate) fn serve(answers: Vec<String>) -> (String, JoinHandle<Vec<String>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let asked = thread::spawn(move || {
@@ -27,7 +27,7 @@ fn serve(answers: Vec<String>) -> (String, JoinHandle<Vec<String>>) {
     (url, asked)
 }
 
-fn answer(status: &str, headers: &str, body: &str) -> String {
+pub(crate) fn answer(status: &str, headers: &str, body: &str) -> String {
     format!("HTTP/1.1 {status}\r\n{headers}Content-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len())
 }
 

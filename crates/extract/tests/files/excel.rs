@@ -132,11 +132,11 @@ fn written(properties: &str, rows: &str) -> Vec<u8> {
     ])
 }
 
-fn archive(files: &[(&str, &str)]) -> Vec<u8> {
+pub(crate) fn archive<T: AsRef<[u8]>>(files: &[(&str, T)]) -> Vec<u8> {
     let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-    for (name, text) in files {
+    for (name, content) in files {
         archive.start_file(*name, SimpleFileOptions::default()).unwrap();
-        archive.write_all(text.as_bytes()).unwrap();
+        archive.write_all(content.as_ref()).unwrap();
     }
     archive.finish().unwrap().into_inner()
 }

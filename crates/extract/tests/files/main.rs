@@ -15,3 +15,4 @@ mod garbage;
 mod json;
 mod reading;
 mod sources;
+mod workbooks;

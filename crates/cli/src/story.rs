@@ -2,6 +2,7 @@
 
 use trueup_events::comparison::{Completed, Tolerance};
 use trueup_events::outcome::Verdict;
+use trueup_events::payload::{Reading, RowsProcessed};
 use trueup_events::{Event, Payload};
 use trueup_lifecycle::Status;
 
@@ -23,6 +24,8 @@ pub(crate) struct Source {
     pub(crate) name: String,
     /// How many rows it has, once it was read whole.
     pub(crate) rows: Option<u64>,
+    /// What has come of it until then, if it is kept before it is compared.
+    pub(crate) came: Option<Reading>,
     /// Why it could not be.
     pub(crate) error: Option<String>,
 }
@@ -71,6 +74,9 @@ impl Story {
                 self.source(errored.extraction_index).error = Some(errored.error.message);
             }
             Payload::StageStarted(started) => drop(self.stage(&started.stage_name)),
+            Payload::RowsProcessed(RowsProcessed { reading: Some(reading), .. }) => {
+                self.source(reading.extraction_index).came = Some(reading);
+            }
             Payload::RowsProcessed(processed) => {
                 let stage = self.stage(&processed.stage_name);
                 (stage.rows, stage.unmatched) = (processed.row_count, processed.mismatch_count);
@@ -98,7 +104,7 @@ impl Story {
         let index = index as usize;
         while self.sources.len() <= index {
             let name = format!("source_{}", self.sources.len());
-            self.sources.push(Source { name, rows: None, error: None });
+            self.sources.push(Source { name, rows: None, came: None, error: None });
         }
         &mut self.sources[index]
     }

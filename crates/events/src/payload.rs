@@ -142,6 +142,25 @@ pub struct RowsProcessed {
     pub row_count: u64,
     /// Those of them that differ.
     pub mismatch_count: u64,
+    /// What is being read before the stage can begin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reading: Option<Reading>,
+}
+
+/// How far a source is whose rows are kept before any of them is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reading {
+    /// The number of the source, from 0.
+    pub extraction_index: u32,
+    /// Rows that a database has delivered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows_read: Option<u64>,
+    /// Bytes that a store has sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes_read: Option<u64>,
+    /// Bytes that it is to send.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes_expected: Option<u64>,
 }
 
 /// Why a part of an attempt failed; the codes are open, unlike those of a run.

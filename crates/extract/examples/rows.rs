@@ -81,7 +81,8 @@ fn read(engine: &str, url: &str, query: &str) -> Table {
         _ => Engine::Sqlite,
     };
     let temp_dir = &std::env::temp_dir();
-    let database = Database { engine, url, place: "ledger", temp_dir, has_rows: true, is_stopped: &|| false };
+    let (is_stopped, tell) = (&|| false, &|_| ());
+    let database = Database { engine, url, place: "ledger", temp_dir, has_rows: true, is_stopped, tell };
     database.query(&Query { pieces: vec![query.to_owned()], values: Vec::new() }).unwrap()
 }
 

@@ -24,6 +24,8 @@ pub struct Database<'a> {
     pub has_rows: bool,
     /// Is asked several times a second whether to give up.
     pub is_stopped: &'a (dyn Fn() -> bool + Sync),
+    /// Is told how many rows came.
+    pub tell: &'a (dyn Fn(u64) + Sync),
 }
 
 /// The kinds of database that are read.

@@ -26,6 +26,7 @@ pub(crate) struct Keep<'a> {
     rows: u64,
     part_rows: u64,
     part_bytes: usize,
+    written_rows: u64,
 }
 
 impl<'a> Keep<'a> {
@@ -33,7 +34,7 @@ impl<'a> Keep<'a> {
         let file = tempfile::tempfile_in(database.temp_dir).map_err(|source| database.unkept(source))?;
         let writer = FileWriter::try_new_buffered(file, &Schema::new(fields))
             .map_err(|error| unwritten(database, error))?;
-        Ok(Self { database, writer, rows: 0, part_rows: 0, part_bytes: 0 })
+        Ok(Self { database, writer, rows: 0, part_rows: 0, part_bytes: 0, written_rows: 0 })
     }
 
     /// The name of a column.
@@ -63,8 +64,10 @@ impl<'a> Keep<'a> {
     pub(crate) fn write(&mut self, columns: Vec<ArrayRef>) -> Result<(), Error> {
         (self.part_rows, self.part_bytes) = (0, 0);
         let written = RecordBatch::try_new(Arc::clone(self.writer.schema()), columns)
-            .and_then(|batch| self.writer.write(&batch));
-        written.map_err(|error| unwritten(self.database, error))
+            .and_then(|batch| self.writer.write(&batch).map(|()| batch.num_rows()));
+        self.written_rows += written.map_err(|error| unwritten(self.database, error))? as u64;
+        (self.database.tell)(self.written_rows);
+        Ok(())
     }
 
     /// All parts as a table, which came from the kind of database that is named.

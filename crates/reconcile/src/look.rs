@@ -8,6 +8,7 @@ use crate::carry_out::Work;
 use crate::failure;
 use crate::input::Input;
 use crate::plan::Plan;
+use crate::reading::Came;
 
 /// What a source would be read as.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +31,7 @@ pub fn look(work: &Work<'_>) -> Result<Vec<Looked>, RunError> {
     let plan = Plan::new(work)?;
     let mut inputs = Vec::with_capacity(plan.sources.len());
     for source in &plan.sources {
-        let opened = source.open(&work.limits.temp_dir, false, &|| false);
+        let opened = source.open(&work.limits.temp_dir, false, &|| false, &Came::default());
         inputs.push(opened.map_err(|error| failure::of_opening(&error))?);
     }
     let tables: Vec<NoRows> = inputs.iter().map(|input| NoRows(input.table.schema())).collect();

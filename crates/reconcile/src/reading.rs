@@ -1,6 +1,7 @@
 //! How a source is read, with the values of a run.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use trueup_compare::TableError;
@@ -39,6 +40,14 @@ pub(crate) enum Unopened {
     Rows { source_name: String, error: TableError },
 }
 
+/// What has come of a source that is kept before it is compared: rows of a database, or bytes of a store and how many there are.
+#[derive(Default)]
+pub(crate) struct Came {
+    pub(crate) rows: AtomicU64,
+    pub(crate) bytes: AtomicU64,
+    pub(crate) expected: AtomicU64,
+}
+
 /// Where rows come from.
 pub(crate) enum Origin {
     Files {
@@ -67,8 +76,8 @@ impl Origin {
         is_stopped: &'a (dyn Fn() -> bool + Sync),
     ) -> Option<(Database<'a>, &'a Query)> {
         let Self::Database { engine, url, place, query } = self else { return None };
-        let url = url.expose();
-        Some((Database { engine: *engine, url, place, temp_dir, has_rows: true, is_stopped }, query))
+        let (engine, url, tell) = (*engine, url.expose(), &|_| ());
+        Some((Database { engine, url, place, temp_dir, has_rows: true, is_stopped, tell }, query))
     }
 }
 
@@ -106,15 +115,21 @@ impl Reading {
         temp_dir: &Path,
         has_rows: bool,
         is_stopped: &(dyn Fn() -> bool + Sync),
+        came: &Came,
     ) -> Result<Input, Unopened> {
         let opened = match &self.origin {
             Origin::Files { path, options } => trueup_extract::open(path, options),
             Origin::Objects { url, access, options } => {
-                Objects { url, access, has_rows, is_stopped, tell: &|_, _| () }.open(options)
+                let tell = &|bytes, expected| {
+                    came.bytes.store(bytes, Ordering::Relaxed);
+                    came.expected.store(expected, Ordering::Relaxed);
+                };
+                Objects { url, access, has_rows, is_stopped, tell }.open(options)
             }
             Origin::Database { engine, url, place, query } => {
-                Database { engine: *engine, url: url.expose(), place, temp_dir, has_rows, is_stopped }
-                    .query(query)
+                let (engine, url, tell) =
+                    (*engine, url.expose(), &|rows| came.rows.store(rows, Ordering::Relaxed));
+                Database { engine, url, place, temp_dir, has_rows, is_stopped, tell }.query(query)
             }
         };
         let mut input = Input::of(&self.name, opened)?;

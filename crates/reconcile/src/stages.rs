@@ -17,8 +17,8 @@ use crate::plan::{Comparing, Plan};
 use crate::summary;
 use crate::telling::{Telling, Told};
 
-/// How often it is looked at how far the comparisons are.
-const LOOK: Duration = Duration::from_millis(50);
+/// How often it is looked at how far sources and comparisons are.
+pub(crate) const LOOK: Duration = Duration::from_millis(50);
 /// A comparison does not keep to less memory, so fewer stages are compared at once.
 const LEAST_MEMORY: u64 = 48 << 20;
 

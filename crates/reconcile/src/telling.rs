@@ -1,21 +1,26 @@
 //! What is told of a job while it is carried out.
 
+use std::panic::resume_unwind;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use trueup_compare::{Comparison, Progress, Stage};
 use trueup_events::Payload;
 use trueup_events::outcome::{ErrorCode, RunError};
 use trueup_events::payload::{
-    ExtractionCompleted, ExtractionErrored, ExtractionStarted, PhaseError, RowsProcessed, StageCompleted,
-    StageErrored, StageStarted,
+    ExtractionCompleted, ExtractionErrored, ExtractionStarted, PhaseError, Reading, RowsProcessed,
+    StageCompleted, StageErrored, StageStarted,
 };
 
 use crate::carry_out::Stopped;
 use crate::input::Input;
 use crate::plan::Plan;
 use crate::pruning::{self, Unpruned};
-use crate::reading::Unopened;
+use crate::reading::{Came, Unopened};
+use crate::stages::LOOK;
 use crate::{failure, summary};
 
 /// What has been told so far.
@@ -73,10 +78,44 @@ impl<'a> Telling<'a> {
                 return Err(Stopped::Cancelled);
             }
             self.say_opening(plan, index);
-            let opened = source.open(temp_dir, true, &|| progress.is_cancelled());
+            let came = Came::default();
+            let open = || source.open(temp_dir, true, &|| progress.is_cancelled(), &came);
+            let opened = self.meanwhile(open, |telling| telling.say_came(plan, index, &came));
             inputs.push(opened.map_err(|error| self.unopened(index, &error))?);
         }
         Ok(inputs)
+    }
+
+    /// Does something, and tells how far it is whenever it is time.
+    fn meanwhile<T: Send>(&mut self, act: impl FnOnce() -> T + Send, say: impl Fn(&mut Self)) -> T {
+        thread::scope(|scope| {
+            let (done, ended) = channel::<()>();
+            let acting = scope.spawn(move || {
+                let acted = act();
+                drop(done);
+                acted
+            });
+            let mut last = Instant::now();
+            while ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+                if last.elapsed() >= self.tick {
+                    last = Instant::now();
+                    say(self);
+                }
+            }
+            acting.join().unwrap_or_else(|panic| resume_unwind(panic))
+        })
+    }
+
+    /// Tells what has come of a source that is kept first; a file is read while it is compared.
+    fn say_came(&mut self, plan: &Plan, index: usize, came: &Came) {
+        let counted = |count: &AtomicU64| Some(count.load(Ordering::Relaxed)).filter(|count| *count > 0);
+        let (rows_read, bytes_read) = (counted(&came.rows), counted(&came.bytes));
+        let Some(stage) = plan.stages.first().filter(|_| rows_read.or(bytes_read).is_some()) else { return };
+        let extraction_index = number(index);
+        let bytes_expected = counted(&came.expected);
+        let reading = Some(Reading { extraction_index, rows_read, bytes_read, bytes_expected });
+        let stage_name = stage.name.clone();
+        self.say(RowsProcessed { stage_name, row_count: 0, mismatch_count: 0, reading });
     }
 
     fn say_opening(&mut self, plan: &Plan, index: usize) {
@@ -124,7 +163,7 @@ impl<'a> Telling<'a> {
         stage.rows = stage.rows.max(rows);
         stage.last = Instant::now();
         let (stage_name, row_count) = (stage.name.clone(), stage.rows);
-        self.say(RowsProcessed { stage_name, row_count, mismatch_count });
+        self.say(RowsProcessed { stage_name, row_count, mismatch_count, reading: None });
     }
 
     /// Tells once that every source was read whole.

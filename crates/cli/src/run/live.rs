@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use trueup_events::payload::Reading;
 use trueup_events::{Event, RunId, TenantId};
 use trueup_store::{Store, StoreError};
 
@@ -80,7 +81,7 @@ fn frame(story: &Story, elapsed: Duration, width: usize) -> String {
         let state = match (source.rows, &source.error) {
             (_, Some(error)) => error.clone(),
             (Some(rows), None) => format!("{:>9} rows", short(rows as f64)),
-            (None, None) => "reading".to_owned(),
+            (None, None) => format!("reading{}", source.came.as_ref().map(came).unwrap_or_default()),
         };
         push_line(&mut frame, &format!("{:longest$}  {state}", source.name), width);
     }
@@ -91,6 +92,15 @@ fn frame(story: &Story, elapsed: Duration, width: usize) -> String {
     let doing = if story.sources.is_empty() { "waiting" } else { "running" };
     push_line(&mut frame, &format!("{doing}, {:.1} s", elapsed.as_secs_f64()), width);
     frame
+}
+
+fn came(reading: &Reading) -> String {
+    let rows = reading.rows_read.map(|rows| format!(", {} rows", short(rows as f64)));
+    let expected = reading.bytes_expected.map(|bytes| format!(" of {}", short(bytes as f64)));
+    let bytes = reading
+        .bytes_read
+        .map(|bytes| format!(", {}{} bytes", short(bytes as f64), expected.unwrap_or_default()));
+    rows.or(bytes).unwrap_or_default()
 }
 
 fn state(stage: &Stage) -> String {
@@ -106,13 +116,18 @@ mod tests {
     use std::time::Duration;
 
     use trueup_events::outcome::Verdict;
+    use trueup_events::payload::Reading;
 
     use super::frame;
     use crate::story::{Source, Stage, Story};
 
     #[test]
     fn a_frame_has_a_line_for_each_source_and_stage() {
-        let source = |name: &str, rows| Source { name: name.to_owned(), rows, error: None };
+        let source = |name: &str, rows, bytes_read: Option<u64>| {
+            let expected = bytes_read.map(|_| 3_000_000);
+            let came = Reading { extraction_index: 0, rows_read: None, bytes_read, bytes_expected: expected };
+            Source { name: name.to_owned(), rows, came: Some(came), error: None }
+        };
         let stage = |name: &str, result| Stage {
             name: name.to_owned(),
             rows: 12_345,
@@ -122,7 +137,11 @@ mod tests {
             error: None,
         };
         let story = Story {
-            sources: vec![source("ledger", Some(60)), source("bank", None)],
+            sources: vec![
+                source("ledger", Some(60), None),
+                source("bank", None, None),
+                source("lake", None, Some(1_500_000)),
+            ],
             stages: vec![stage("by-region", Some(Verdict::Matched)), stage("all", None)],
             comparison: None,
         };
@@ -130,6 +149,7 @@ mod tests {
         insta::assert_snapshot!(drawn, @r"
         ledger            60 rows
         bank       reading
+        lake       reading, 1.5 M of 3.0 M bytes
         by-region     12.3 k rows  MATCHED
         all           12.3 k rows  comparing
         running, 1.5 s

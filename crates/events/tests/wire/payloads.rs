@@ -40,7 +40,7 @@ fn every_sample_is_read_and_written_alike() {
 
 #[test]
 fn a_required_field_that_is_missing_or_wrong_is_named() {
-    let optional = ["argo_workflow_name", "attempt", "source_name", "tolerances", "findings"];
+    let optional = ["argo_workflow_name", "attempt", "source_name", "tolerances", "findings", "reading"];
     let either = ["result", "error"];
     for sample in samples() {
         let (event_type, data) = parts(&sample);

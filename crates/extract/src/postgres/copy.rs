@@ -35,6 +35,7 @@ pub(super) struct Spool<'a> {
     /// How much of it is whole rows.
     whole: usize,
     rows: u64,
+    written_rows: u64,
     has_begun: bool,
     has_ended: bool,
     written: u64,
@@ -59,6 +60,7 @@ impl<'a> Spool<'a> {
             pending: Vec::with_capacity(PART_BYTES * 2),
             whole: 0,
             rows: 0,
+            written_rows: 0,
             has_begun: false,
             has_ended: false,
             written: 0,
@@ -109,7 +111,9 @@ impl<'a> Spool<'a> {
         self.parts.push(Stretch { at: self.written, len: part.len() as u64, rows: self.rows });
         self.written += part.len() as u64;
         self.pending.drain(..self.whole);
+        self.written_rows += self.rows;
         (self.whole, self.rows) = (0, 0);
+        (self.database.tell)(self.written_rows);
         Ok(())
     }
 

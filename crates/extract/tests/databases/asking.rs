@@ -11,7 +11,8 @@ pub(crate) fn ask(
     is_stopped: &(dyn Fn() -> bool + Sync),
 ) -> Result<Table, Error> {
     let temp_dir = std::env::temp_dir();
-    Database { engine, url, place: "erp", temp_dir: &temp_dir, has_rows: true, is_stopped }.query(query)
+    Database { engine, url, place: "erp", temp_dir: &temp_dir, has_rows: true, is_stopped, tell: &|_| () }
+        .query(query)
 }
 
 /// A query without values.

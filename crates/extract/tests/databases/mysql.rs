@@ -188,6 +188,7 @@ fn columns_are_known_without_rows() {
         temp_dir: &temp_dir,
         has_rows: false,
         is_stopped: &is_stopped,
+        tell: &|_| (),
     };
     let table = asked.query(&sql("select sleep(600) as a, date(now()) as b")).unwrap();
     assert_eq!((table.schema().fields().len(), table.rows_hint()), (2, Some(0)));

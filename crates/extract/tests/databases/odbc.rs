@@ -213,6 +213,7 @@ fn columns_are_told_without_rows() {
         temp_dir: &temp_dir,
         has_rows: false,
         is_stopped: &|| false,
+        tell: &|_| (),
     };
     let table = database.query(&sql("select 1 / 0 as id, 1.5::numeric(9,2) as amount")).unwrap();
     let kinds: Vec<String> = table

@@ -1,9 +1,15 @@
 //! What is told, in order.
 
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpListener;
+use std::sync::mpsc::channel;
+use std::thread;
 use std::time::Duration;
 
 use trueup_events::Payload;
 use trueup_events::outcome::Verdict;
+use trueup_events::payload::{Reading, RowsProcessed};
+use trueup_testkit::Postgres;
 
 use crate::scene::Scene;
 
@@ -102,4 +108,61 @@ fn rows_are_told_while_they_are_read_and_never_taken_back() {
         })
         .collect();
     assert_eq!(extracted, [60_000, 60_000]);
+}
+
+/// A store that sends the end of an object only when it was told that the beginning came.
+#[test]
+fn what_comes_of_a_store_is_told_while_it_is_fetched() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/bank.csv", listener.local_addr().unwrap());
+    let (go_on, wait) = channel();
+    let server = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let asked = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
+        assert!(asked.take_while(|line| !line.is_empty()).count() > 0);
+        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nid,n\n").unwrap();
+        let () = wait.recv().unwrap();
+        stream.write_all(b"1,x\n\n").unwrap();
+    });
+    let mut scene = Scene::new(&[("ledger.csv", "id,n\n1,x\n")]);
+    scene.tick = Duration::ZERO;
+    let job =
+        format!("{{name: a, key: [id], sources: {{ledger: {{file: ledger.csv}}, bank: {{file: '{url}'}}}}}}");
+    let mut told = Vec::new();
+    let outcome = scene.watch(&job, &[], &mut |payload, _| {
+        if let Payload::RowsProcessed(RowsProcessed { reading: Some(reading), .. }) = payload {
+            told.push(reading);
+            // It may be told of the beginning more than once.
+            if told.len() == 1 {
+                go_on.send(()).unwrap();
+            }
+        }
+    });
+    assert_eq!(outcome.unwrap().verdict, Verdict::Matched);
+    server.join().unwrap();
+    let (bytes_read, bytes_expected) = (Some(5), Some(10));
+    assert_eq!(told[0], Reading { extraction_index: 1, rows_read: None, bytes_read, bytes_expected });
+}
+
+/// Rows are told as soon as a part of them is kept, and the last row is late.
+#[test]
+fn what_comes_of_a_database_is_told_while_it_is_read() {
+    let server = Postgres::shared();
+    let mut scene = Scene::new(&[("ledger.csv", "id\n1\n")]);
+    scene.tick = Duration::ZERO;
+    scene.variables.insert("URL", server.database().unwrap());
+    let job = "
+name: a
+key: [id]
+connections: {erp: {type: postgres, url: '${env:URL}'}}
+sources:
+  erp: {connection: erp, query: \"select i as id, repeat('x', 900) as n, pg_sleep(case when i = 4000 then 1 else 0 end)::text as s from generate_series(1, 4000) i\"}
+  ledger: {file: ledger.csv}
+";
+    let (told, _) = scene.carry_out(job, &[]);
+    let rows = told.iter().find_map(|payload| match payload {
+        Payload::RowsProcessed(RowsProcessed { reading: Some(reading), .. }) => reading.rows_read,
+        _ => None,
+    });
+    assert!(rows.is_some_and(|rows| rows > 0 && rows < 4000), "{rows:?}");
 }

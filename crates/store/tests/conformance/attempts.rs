@@ -13,7 +13,8 @@ fn matched() -> Report {
 }
 
 fn progress(row_count: u64) -> (Time, Payload) {
-    let progress = RowsProcessed { stage_name: "rows".to_owned(), row_count, mismatch_count: 0 };
+    let progress =
+        RowsProcessed { stage_name: "rows".to_owned(), row_count, mismatch_count: 0, reading: None };
     (Time::from_unix_us(START_MS * 1_000), progress.into())
 }
 

@@ -198,8 +198,12 @@ impl Pair<'_> {
             }
             Deed::Tell(lease) => {
                 let Some((theirs, ours)) = chosen(&self.leases, *lease) else { return };
-                let progress =
-                    RowsProcessed { stage_name: "rows".to_owned(), row_count: 7, mismatch_count: 1 };
+                let progress = RowsProcessed {
+                    stage_name: "rows".to_owned(),
+                    row_count: 7,
+                    mismatch_count: 1,
+                    reading: None,
+                };
                 let progress = Payload::from(progress);
                 let time = Time::from_unix_us(self.reference.now_ms * 1_000);
                 let answer = self.bench.store.tell(&theirs, vec![(time, progress.clone())]).await;

@@ -1,6 +1,7 @@
 //! The payload of `run.comparison.completed`, and what always holds of its numbers.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
@@ -45,15 +46,34 @@ pub struct Tolerance {
     pub measure_name: String,
     /// Such as `ABSOLUTE` or `PERCENTAGE`.
     pub tolerance_type: String,
-    /// How far apart is still within; absent where the type has no number.
+    /// How far apart is still within; absent where the type has none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub tolerance_value: Option<Number>,
+    pub tolerance_value: Option<Leeway>,
     /// Groups within it.
     pub within_tolerance_count: u64,
     /// Groups outside it.
     pub outside_tolerance_count: u64,
     /// Whether no more are outside than may be.
     pub passed: bool,
+}
+
+/// How far apart is still within.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Leeway {
+    /// A number, or a percentage.
+    Number(Number),
+    /// Of dates and times: `2d`, or `-1d..+3d`.
+    Duration(String),
+}
+
+impl fmt::Display for Leeway {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => number.fmt(f),
+            Self::Duration(text) => f.write_str(text),
+        }
+    }
 }
 
 /// Numbers of a comparison that contradict each other.

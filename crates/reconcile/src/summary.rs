@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use trueup_compare::{Comparison, Finding, MeasureReport};
-use trueup_events::comparison::{Completed, JoinStats, Tolerance};
+use trueup_events::comparison::{Completed, JoinStats, Leeway, Tolerance};
 use trueup_events::outcome::Verdict;
 
 /// The verdict under its name in events.
@@ -53,12 +53,14 @@ pub(crate) fn tolerances(comparison: &Comparison) -> Vec<Tolerance> {
 }
 
 fn tolerance(measure: &MeasureReport) -> Tolerance {
-    let numeral = measure.tolerance_value.as_deref().map(|value| value.trim_end_matches('%'));
+    let leeway = |value: &str| {
+        let number = serde_json::from_str(value.trim_end_matches('%'));
+        number.map_or_else(|_| Leeway::Duration(value.to_owned()), Leeway::Number)
+    };
     Tolerance {
         measure_name: measure.name.clone(),
         tolerance_type: measure.tolerance_type.name().to_owned(),
-        // A duration is no number, and has none.
-        tolerance_value: numeral.and_then(|numeral| serde_json::from_str(numeral).ok()),
+        tolerance_value: measure.tolerance_value.as_deref().map(leeway),
         within_tolerance_count: measure.within,
         outside_tolerance_count: measure.outside,
         passed: measure.passed,

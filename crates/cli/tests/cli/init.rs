@@ -46,10 +46,10 @@ fn what_it_writes_runs_as_it_says() {
               stage measure rule within outside passed
               by-account amount ABSOLUTE 0.01 1 2 no
               by-account entries EXACT 2 1 no
-              by-account last_booked DURATION 3 0 yes
+              by-account last_booked DURATION 2d 3 0 yes
               by-payment amount ABSOLUTE 0.01 7 2 no
               by-payment entries EXACT 8 1 no
-              by-payment last_booked DURATION 9 0 yes
+              by-payment last_booked DURATION 2d 9 0 yes
 
             run ID1
             `trueup runs breaks ID1 --stage by-payment` shows what differs

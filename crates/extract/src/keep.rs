@@ -16,7 +16,7 @@ use crate::table::Table;
 
 /// How many rows make a part, and how many bytes, if they are long.
 pub(crate) const PART_ROWS: u64 = 8192;
-pub(crate) const PART_BYTES: usize = 8 << 20;
+pub(crate) const PART_BYTES: usize = 1 << 20;
 
 /// A file that is written part by part.
 pub(crate) struct Keep<'a> {

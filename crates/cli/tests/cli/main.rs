@@ -17,6 +17,8 @@ mod init;
 mod interrupt;
 #[cfg(target_os = "linux")]
 mod memory_cap;
+#[cfg(target_os = "linux")]
+mod memory_flat;
 mod place;
 mod queues;
 mod readme;

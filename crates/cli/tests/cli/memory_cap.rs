@@ -56,8 +56,8 @@ impl Case {
 }
 
 /// The exit code and the largest resident set in bytes.
-fn watched(command: &mut Command) -> (Option<i32>, u64) {
-    let mut child = command.stdout(Stdio::null()).spawn().expect("the program");
+pub(crate) fn watched(command: &mut Command) -> (Option<i32>, u64) {
+    let mut child = command.spawn().expect("the program");
     let status = format!("/proc/{}/status", child.id());
     let mut peak = 0;
     loop {
@@ -84,7 +84,8 @@ fn memory_stays_within_the_cap_and_a_fifth() {
             Command::new(env!("CARGO_BIN_EXE_trueup"))
                 .args(["diff", "--key", "id", "--quiet", "--threads", "2", "--memory", &memory])
                 .args(case.options)
-                .args([&left, &right]),
+                .args([&left, &right])
+                .stdout(Stdio::null()),
         );
         assert_eq!(code, Some(case.code), "{}", case.what);
         assert!(peak > 0 && peak <= CAP_MB * 1_200_000, "{}: {} MB", case.what, peak / 1_000_000);
@@ -119,7 +120,8 @@ fn parallel_stages_stay_within_the_cap_together() {
     });
     let (input, mut giver) = pipe().expect("a pipe");
     writeln!(giver, "{assignment}").expect("room in the pipe");
-    let (code, peak) = watched(Command::new(env!("CARGO_BIN_EXE_trueup")).arg("attempt").stdin(input));
+    let mut attempt = Command::new(env!("CARGO_BIN_EXE_trueup"));
+    let (code, peak) = watched(attempt.arg("attempt").stdin(input).stdout(Stdio::null()));
     // Held open until here: it ended by itself.
     drop(giver);
     assert_eq!(code, Some(0));
@@ -141,7 +143,8 @@ fn long_texts_of_the_first_rows_are_not_kept() {
         Command::new(env!("CARGO_BIN_EXE_trueup"))
             .args(["diff", "--key", "id", "--compare", "amount", "--quiet", "--threads", "2"])
             .args(["--memory", &format!("{CAP_MB}MB")])
-            .args([&left, &right]),
+            .args([&left, &right])
+            .stdout(Stdio::null()),
     );
     assert_eq!(code, Some(0));
     assert!(peak > 0 && peak <= CAP_MB * 1_200_000, "{} MB", peak / 1_000_000);

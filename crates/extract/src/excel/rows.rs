@@ -15,9 +15,10 @@ use crate::error::{Error, Problem};
 use crate::header::{self, RECORDS};
 use crate::input::Input;
 use crate::ipc::IpcFile;
+use crate::keep::PART_BYTES;
 use crate::{Empty, Options};
 
-/// How many rows make a part.
+/// How many rows make a part, unless they are long.
 const PART_ROWS: usize = 1 << 14;
 
 /// A row that has some text: its number from 0, and its cells by column.
@@ -174,6 +175,8 @@ struct Kept {
     start: u32,
     has_header: bool,
     rows: u64,
+    part_rows: usize,
+    part_bytes: usize,
     runs: Vec<(u64, u64)>,
 }
 
@@ -184,7 +187,16 @@ impl Kept {
         let file = tempfile::tempfile_in(&options.temp_dir)?;
         let writer = FileWriter::try_new_buffered(file, &Schema::new(fields))?;
         let columns = names.iter().map(|_| StringViewBuilder::new()).collect();
-        Ok(Self { writer, columns, start, has_header, rows: 0, runs: Vec::new() })
+        Ok(Self {
+            writer,
+            columns,
+            start,
+            has_header,
+            rows: 0,
+            part_rows: 0,
+            part_bytes: 0,
+            runs: Vec::new(),
+        })
     }
 
     fn push(&mut self, row: &Row, empty: Empty) -> Result<(), Unkept> {
@@ -205,22 +217,26 @@ impl Kept {
             }
         }
         self.rows += 1;
+        self.part_rows += 1;
+        self.part_bytes += row.cells.iter().map(|(_, text)| text.len()).sum::<usize>();
         let number = u64::from(row.number) + 1;
         let follows = self.runs.last().is_some_and(|(first, at)| self.rows - first == number - at);
         if !follows {
             self.runs.push((self.rows, number));
         }
-        if self.rows.is_multiple_of(PART_ROWS as u64) { Ok(self.write()?) } else { Ok(()) }
+        let is_full = self.part_rows == PART_ROWS || self.part_bytes >= PART_BYTES;
+        if is_full { Ok(self.write()?) } else { Ok(()) }
     }
 
     fn write(&mut self) -> Result<(), ArrowError> {
+        (self.part_rows, self.part_bytes) = (0, 0);
         let arrays = self.columns.iter_mut().map(|values| Arc::new(values.finish()) as ArrayRef).collect();
         let batch = RecordBatch::try_new(Arc::clone(self.writer.schema()), arrays)?;
         self.writer.write(&batch)
     }
 
     fn finish(mut self) -> Result<(File, u64), ArrowError> {
-        if !self.rows.is_multiple_of(PART_ROWS as u64) {
+        if self.part_rows > 0 {
             self.write()?;
         }
         let file = self.writer.into_inner()?.into_inner().map_err(std::io::IntoInnerError::into_error)?;

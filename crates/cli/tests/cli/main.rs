@@ -26,6 +26,7 @@ mod run;
 mod runs;
 mod same_answer;
 mod schema;
+mod secrets;
 #[cfg(unix)]
 mod serve;
 mod shared_store;

@@ -227,6 +227,7 @@ pub(crate) fn spec(options: &Diff, sources: &SourceNames, columns: &[String]) ->
         reference: options.reference.as_deref().map(|source| sources.find(source)).transpose()?,
         verify: options.verify,
         left_out: 0,
+        notes: Vec::new(),
         limit: options.limit,
     };
     contradictions::check(&spec, columns)?;

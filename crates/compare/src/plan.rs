@@ -63,6 +63,8 @@ pub(crate) struct Plan {
     pub(crate) reference: Option<usize>,
     /// Rows of every source that are known to be the same, and not read.
     pub(crate) left_out: u64,
+    /// What was known beforehand.
+    pub(crate) notes: Vec<String>,
 }
 
 impl Plan {
@@ -112,6 +114,7 @@ impl Plan {
             reports,
             reference: spec.reference,
             left_out: spec.left_out,
+            notes: spec.notes.clone(),
         })
     }
 }

@@ -48,6 +48,8 @@ pub struct Spec {
     /// How many rows every source has beside those of its table, known to be the same in all: each counts as a matched group of one key.
     /// Totals and concentrations are left out then, since they would need the values.
     pub left_out: u64,
+    /// What is known beforehand, and to be told among the notes.
+    pub notes: Vec<String>,
     /// How many breaks to keep in the [`crate::Comparison`]; a break sink gets all of them.
     pub limit: usize,
 }

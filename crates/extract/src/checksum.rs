@@ -4,31 +4,37 @@
 //! length, so that fields cannot run together and NULL is not the empty text. The hash has 64 bits, keyed with a seed that is random in every run, and the sums are exact. So ranges that differ are
 //! taken for equal with a chance of 2^-64: one of the different rows would have to have the one hash that makes the sums equal, whatever the others are and however often rows repeat.
 //!
-//! Rows that hash alike are equal to a comparison, because a column has to be of one [`Class`] in both tables, and the form in which a value is hashed says all that a comparison of its class looks at. Equal
-//! values in different forms, such as numbers of different types, only make a range be read in vain. All rows of a key are in one range, so that leaving it out takes whole groups of equal rows out of
-//! a comparison, and nothing else. What a comparison concludes from all values of a column, whether text is numbers and how many digits they have, is found out beforehand.
+//! Rows that hash alike are equal to a comparison, because a column has to be of one kind in both tables, and the form in which a value is hashed says all that a comparison of its kind looks at. Equal
+//! values in different forms, such as numbers of different types, only make a range be read in vain. A value that cannot be read has another hash in either table, so that whoever reads it says so. All rows of a
+//! key are in one range of each table, whatever its order there, so that leaving it out takes whole groups of equal rows out of a comparison, and nothing else. What a comparison concludes from all values of
+//! a column, whether text is numbers and how many digits they have, is found out beforehand.
 
-use std::collections::BTreeMap;
-use std::fmt;
+mod cut;
+mod hashed;
+
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::str::FromStr;
 use std::thread;
 
+use arrow_schema::DataType;
+
+pub(crate) use self::cut::{Cut, Form, Segment};
+pub(crate) use self::hashed::{
+    Bounds, Digits, Hash, Hashed, HashedColumn, Hashes, Hashing, Order, TYPED_CHARACTERS, Values, Wanted,
+    Written,
+};
 use crate::database::{Database, Engine, Query};
 use crate::error::Error;
-use crate::postgres::{Extents, Hashed};
 use crate::table::Table;
+use crate::{mysql, postgres};
 
 /// How many rows a segment is to have: hashing costs the same however many there are, and each difference has that many read.
 const SEGMENT_ROWS: u64 = 512;
 /// How many segments there are at most.
 const SEGMENTS_MAX: u64 = 1 << 15;
-/// The same where the server walks along the bounds for each row, since they are not all of one width.
+/// The same where the order is uneven.
 const UNEVEN_SEGMENTS_MAX: u64 = 256;
 /// How many rows are drawn for each segment, so that segments are of about the same size.
 const DRAWN_FOR_SEGMENT: f64 = 8.0;
-/// How many segments are hashed before all others, to see whether that will be worth it.
-const PROBED: usize = 16;
 
 /// One of the two tables.
 pub struct Side<'a> {
@@ -47,6 +53,8 @@ pub struct Pair {
     pub is_key: bool,
     /// Whether it may be compared as text.
     pub may_be_text: bool,
+    /// Whether it is read as truth values in either table, whatever it is there.
+    pub is_truth: [bool; 2],
 }
 
 /// What has to be compared.
@@ -57,6 +65,8 @@ pub struct Pruned {
     pub left_out: u64,
     /// The pairs, by number, that are text, whatever those rows look like.
     pub texts: Vec<usize>,
+    /// Why everything was read, if it was.
+    pub whole: Option<String>,
 }
 
 /// What keeps one of the tables from being read.
@@ -68,139 +78,31 @@ pub struct SideError {
     pub error: Error,
 }
 
-/// What a column is compared as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Class {
-    Boolean,
-    Number,
-    Date,
-    Time,
-    Timestamp,
-    Instant,
-    Text,
-    Bytes,
+/// Why no range is left out.
+enum Unpruned {
+    /// Hashes would not tell, or not be worth it.
+    Whole(String),
+    Failed(SideError),
 }
 
-/// How the values of a column are ordered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Order {
-    Integer,
-    Decimal,
-    Date,
-    Timestamp,
-    Instant,
-    Uuid,
-    /// By its bytes in UTF-8.
-    Text,
-}
-
-/// How the digits of exact numbers are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Digits {
-    /// As integers.
-    Whole,
-    /// With so many behind the point.
-    Scaled(i32),
-    /// With as many as each value was given.
-    Free,
-}
-
-/// What a column of text holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Values {
-    /// A value that can be nothing but text.
-    Text,
-    /// Values that may all be numbers, truth values, dates or times.
-    Typed,
-    /// Only NULL.
-    None,
-}
-
-/// The number of a range: how many bounds are not above its values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Segment(i32);
-
-impl Segment {
-    /// The rows without a value.
-    pub(crate) const NULL: Self = Self(-1);
-}
-
-impl fmt::Display for Segment {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl FromStr for Segment {
-    type Err = std::num::ParseIntError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        text.parse().map(Self)
-    }
-}
-
-/// What is known of a segment.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Hash {
-    pub(crate) rows: u64,
-    /// The exact sum of the hashes of its rows.
-    pub(crate) sum: String,
-}
-
-type Hashes = BTreeMap<Segment, Hash>;
-
-/// How both tables are cut into segments, and hashed.
-pub(crate) struct Cut {
-    /// The column of either.
-    pub(crate) columns: [usize; 2],
-    pub(crate) order: Order,
-    pub(crate) seed: i64,
-    /// All bounds, as an array of the server.
-    pub(crate) bounds: String,
-    /// The bounds one by one, as literals.
-    literals: Vec<String>,
-}
-
-/// Values from a bound on and below another, as literals.
-pub(crate) struct Range<'a> {
-    pub(crate) from: Option<&'a str>,
-    pub(crate) below: Option<&'a str>,
-}
-
-impl Cut {
-    /// The fewest ranges that make up some segments in ascending order.
-    pub(crate) fn ranges(&self, segments: &[Segment]) -> Vec<Range<'_>> {
-        let numbers: Vec<usize> =
-            segments.iter().filter_map(|segment| usize::try_from(segment.0).ok()).collect();
-        let runs = numbers.chunk_by(|before, after| before + 1 == *after);
-        let bound = |number: usize| self.literals.get(number).map(String::as_str);
-        let range = |run: &[usize]| {
-            let (first, last) = (*run.first()?, *run.last()?);
-            Some(Range { from: first.checked_sub(1).and_then(bound), below: bound(last) })
-        };
-        runs.filter_map(range).collect()
-    }
-
-    /// Some segments from all over the table.
-    fn probed(&self) -> Option<Vec<Segment>> {
-        let every = self.literals.len() / PROBED;
-        let numbers = (0..PROBED).map(|nth| i32::try_from(nth * every + every / 2));
-        let numbers = numbers.collect::<Result<Vec<_>, _>>().ok()?;
-        // Few segments are soon hashed.
-        (every > 4).then(|| numbers.into_iter().map(Segment).collect())
+impl From<SideError> for Unpruned {
+    fn from(error: SideError) -> Self {
+        Self::Failed(error)
     }
 }
 
 /// Two tables that are about to be read.
 pub struct Checksum<'a> {
-    sides: [Hashed<'a>; 2],
+    sides: [Box<dyn Hashed + 'a>; 2],
+    form: Form,
 }
 
 impl<'a> Checksum<'a> {
     /// Whether both databases hash, and hash alike.
     #[must_use]
     pub fn is_for(sides: &[Side<'_>; 2]) -> bool {
-        sides.iter().all(|side| side.database.engine == Engine::Postgres && side.query.values.is_empty())
+        let hashes = |side: &Side<'_>| matches!(side.database.engine, Engine::Postgres | Engine::Mysql);
+        sides.iter().all(|side| hashes(side) && side.query.values.is_empty())
     }
 
     /// Connects to both; each is seen as it is at one moment.
@@ -208,125 +110,158 @@ impl<'a> Checksum<'a> {
     /// # Errors
     /// When a database cannot be reached, or refuses the query.
     pub fn open(sides: &'a [Side<'a>; 2]) -> Result<Self, SideError> {
-        let open = |side: usize| Hashed::open(&sides[side].database, sides[side].query);
-        Ok(Self { sides: both(open)? })
+        let open = |Side { database, query }: &'a Side<'a>| -> Result<Box<dyn Hashed + 'a>, Error> {
+            Ok(match database.engine {
+                Engine::Mysql => Box::new(mysql::HashedQuery::open(database, query)?),
+                _ => Box::new(postgres::HashedQuery::open(database, query)?),
+            })
+        };
+        let [left, right] = sides;
+        let is_postgres = sides.iter().all(|side| side.database.engine == Engine::Postgres);
+        let form = if is_postgres { Form::Binary } else { Form::Text };
+        Ok(Self { sides: at_once(|| open(left), || open(right))?, form })
     }
 
     /// The names of a table's columns.
     #[must_use]
     pub fn columns(&self, side: usize) -> Vec<&str> {
-        self.sides[side].names().collect()
+        self.sides[side].columns().iter().map(|column| column.name.as_str()).collect()
     }
 
     /// Reads what may differ in the given columns; all of it, where hashes would not tell, or not be worth it.
     ///
     /// # Errors
     /// When a database fails half-way.
-    pub fn read(&self, pairs: &[Pair]) -> Result<Pruned, SideError> {
-        let Some(texts) = self.texts(pairs)? else { return self.read_all() };
-        let Some(cut) = self.cut(pairs)? else { return self.read_all() };
-        if let Some(probed) = cut.probed() {
-            let [(left, _), (right, _)] = self.hashes(&cut, pairs, Some(&probed))?;
-            if Differing::of(&left, &right).are_many() {
-                return self.read_all();
-            }
+    pub fn read(&mut self, pairs: &[Pair]) -> Result<Pruned, SideError> {
+        match self.prune(pairs) {
+            Ok(pruned) => Ok(pruned),
+            Err(Unpruned::Whole(why)) => Ok(Pruned { whole: Some(why), ..self.read_all()? }),
+            Err(Unpruned::Failed(error)) => Err(error),
         }
-        let [(left, left_extents), (right, right_extents)] = self.hashes(&cut, pairs, None)?;
-        let differing = Differing::of(&left, &right);
-        if differing.are_many() {
-            return self.read_all();
-        }
-        let extents = [left_extents, right_extents];
-        let tables = both(|side| self.sides[side].read(&cut, side, &differing.segments, &extents[side]))?;
-        Ok(Pruned { tables, left_out: differing.equal_rows, texts })
     }
 
     /// Reads everything.
     ///
     /// # Errors
     /// When a database fails half-way.
-    pub fn read_all(&self) -> Result<Pruned, SideError> {
-        let tables = both(|side| self.sides[side].read_all())?;
-        Ok(Pruned { tables, left_out: 0, texts: Vec::new() })
+    pub fn read_all(&mut self) -> Result<Pruned, SideError> {
+        let tables = self.both(|_, table| table.read_all())?;
+        Ok(Pruned { tables, left_out: 0, texts: Vec::new(), whole: None })
     }
 
-    /// The pairs of text; none if what a column is cannot be known without reading it whole.
-    fn texts(&self, pairs: &[Pair]) -> Result<Option<Vec<usize>>, SideError> {
-        let class = |pair: &Pair, side: usize| self.sides[side].class(pair.columns[side]);
-        if pairs.iter().any(|pair| class(pair, 0) != class(pair, 1)) {
-            return Ok(None);
+    fn prune(&mut self, pairs: &[Pair]) -> Result<Pruned, Unpruned> {
+        let written = pairs.iter().map(|pair| self.written(pair)).collect::<Result<Vec<_>, _>>()?;
+        let texts = self.texts(pairs)?;
+        let cut = self.cut(pairs)?;
+        let hashing = [0, 1].map(|side| {
+            let columns = pairs.iter().map(|pair| pair.columns[side]).zip(&written);
+            columns.map(|(column, written)| Hashing { column, written: *written }).collect::<Vec<_>>()
+        });
+        if let Some(probed) = cut.probed() {
+            let hashes = self.both(|side, table| table.hashes(&cut, side, &hashing[side], Some(&probed)))?;
+            Differing::of(&hashes).check()?;
         }
-        let of_text: Vec<usize> =
-            (0..pairs.len()).filter(|at| class(&pairs[*at], 0) == Class::Text).collect();
-        if of_text.iter().any(|at| !pairs[*at].may_be_text) {
-            return Ok(None);
+        let hashes = self.both(|side, table| table.hashes(&cut, side, &hashing[side], None))?;
+        let differing = Differing::of(&hashes);
+        differing.check()?;
+        let tables = self.both(|side, table| table.read(&cut, side, &differing.segments))?;
+        Ok(Pruned { tables, left_out: differing.equal_rows, texts, whole: None })
+    }
+
+    /// Does the same with both tables at once.
+    fn both<T: Send>(
+        &mut self,
+        work: impl Fn(usize, &mut dyn Hashed) -> Result<T, Error> + Sync,
+    ) -> Result<[T; 2], SideError> {
+        let [left, right] = &mut self.sides;
+        at_once(|| work(0, left.as_mut()), || work(1, right.as_mut()))
+    }
+
+    fn pair(&self, pair: &Pair) -> [&HashedColumn; 2] {
+        [0, 1].map(|side| &self.sides[side].columns()[pair.columns[side]])
+    }
+
+    /// How the values of a pair are written in both databases, so that what hashes alike is equal.
+    fn written(&self, pair: &Pair) -> Result<Written, Unpruned> {
+        let [left, right] = self.pair(pair);
+        let refused = |why: &str| Err(Unpruned::Whole(format!("`{}` {why}", left.name)));
+        if pair.is_truth != [false, false] {
+            let is_truth = |side: usize, column: &HashedColumn| {
+                column.data_type == DataType::Boolean
+                    || (pair.is_truth[side] && column.digits == Some(Digits::Whole))
+            };
+            return if is_truth(0, left) && is_truth(1, right) {
+                Ok(Written::Truth)
+            } else {
+                refused("is cast to boolean from what is no integer, or in one table only")
+            };
         }
-        let [left, right] = both(|side| {
+        if !left.is_like(right) {
+            return refused("is not of one kind in both tables");
+        }
+        match (left.digits, right.digits) {
+            (Some(one), Some(other)) if one == other && one != Digits::Free => Ok(Written::Plain),
+            (Some(_), Some(_)) => Ok(Written::Trimmed),
+            _ if left.is_number() && self.form == Form::Text => {
+                refused("holds floats, which the two databases do not write alike")
+            }
+            _ => Ok(Written::Plain),
+        }
+    }
+
+    /// The pairs of text, if it can be known that they are without reading them whole.
+    fn texts(&mut self, pairs: &[Pair]) -> Result<Vec<usize>, Unpruned> {
+        let is_text = |at: &usize| {
+            let [left, _] = self.pair(&pairs[*at]);
+            left.data_type == DataType::Utf8View && pairs[*at].is_truth == [false, false]
+        };
+        let of_text: Vec<usize> = (0..pairs.len()).filter(is_text).collect();
+        let [left, right] = self.both(|side, table| {
             let columns: Vec<usize> = of_text.iter().map(|at| pairs[*at].columns[side]).collect();
-            self.sides[side].values(&columns)
+            table.values(&columns)
         })?;
         let mut texts = Vec::new();
         for (at, values) in of_text.into_iter().zip(left.into_iter().zip(right)) {
             match values {
-                (Values::Text, Values::Text) => texts.push(at),
-                (Values::None, Values::None) => {}
-                _ => return Ok(None),
+                (Values::Text, Values::Text) if pairs[at].may_be_text => texts.push(at),
+                (Values::None, Values::None) if pairs[at].may_be_text => {}
+                _ => {
+                    let name = &self.pair(&pairs[at])[0].name;
+                    let why = "is text that may all be numbers, truth values, dates or times";
+                    return Err(Unpruned::Whole(format!("`{name}` {why}")));
+                }
             }
         }
-        Ok(Some(texts))
+        Ok(texts)
     }
 
     /// How the tables are best cut, by what the first is like; not at all if no column of the key has the same order in both.
-    fn cut(&self, pairs: &[Pair]) -> Result<Option<Cut>, SideError> {
-        let order = |pair: &&Pair| {
-            let [left, right] = [0, 1].map(|side| self.sides[side].order(pair.columns[side]));
-            left.filter(|order| right == Some(*order)).map(|order| (pair.columns, order))
+    fn cut(&mut self, pairs: &[Pair]) -> Result<Cut, Unpruned> {
+        let candidate = |pair: &Pair| {
+            let [left, right] = self.pair(pair);
+            Some((pair.columns, left.order?.shared(right.order?)?))
         };
-        let candidates: Vec<_> =
-            pairs.iter().filter(|pair| pair.is_key).filter_map(|pair| order(&pair)).collect();
-        if candidates.is_empty() {
-            return Ok(None);
-        }
-        let first = &self.sides[0];
+        let candidates: Vec<_> = pairs.iter().filter(|pair| pair.is_key).filter_map(candidate).collect();
         let of_first = |error| SideError { side: 0, error };
+        let first = &mut self.sides[0];
         let rows = first.rows_expected().map_err(of_first)?;
         let segments = (rows / SEGMENT_ROWS).clamp(1, SEGMENTS_MAX);
-        let wanted: Vec<_> = (candidates.iter())
-            .map(|&(columns, order)| {
-                let is_uneven = matches!(order, Order::Decimal | Order::Text);
-                let most = if is_uneven { UNEVEN_SEGMENTS_MAX } else { SEGMENTS_MAX };
-                (columns[0], order, segments.min(most) as usize)
-            })
-            .collect();
+        let wanted = candidates.iter().map(|&(columns, order)| {
+            let most = if order.is_uneven() { UNEVEN_SEGMENTS_MAX } else { SEGMENTS_MAX };
+            Wanted { column: columns[0], order, segments: segments.min(most) as usize }
+        });
+        let wanted: Vec<Wanted> = wanted.collect();
         let share = (DRAWN_FOR_SEGMENT * segments as f64 / rows.max(1) as f64).min(1.0);
         let found = first.bounds(&wanted, share).map_err(of_first)?;
         let best = (candidates.into_iter().zip(&wanted).zip(found))
-            .max_by_key(|((_, (_, _, segments)), (_, distinct))| *segments.min(distinct));
-        let Some((((columns, order), _), (bounds, _))) = best else { return Ok(None) };
-        let literals = first.literals(&bounds, order).map_err(of_first)?;
+            .max_by_key(|((_, wanted), bounds)| wanted.segments.min(bounds.distinct));
+        let Some((((columns, order), _), Bounds { values: mut bounds, .. })) = best else {
+            let why = "no column of the key is ordered alike in both databases";
+            return Err(Unpruned::Whole(why.to_owned()));
+        };
+        bounds.retain(|bound| order.takes(bound));
         let seed = RandomState::new().build_hasher().finish().cast_signed();
-        Ok(Some(Cut { columns, order, seed, bounds, literals }))
-    }
-
-    fn hashes(
-        &self,
-        cut: &Cut,
-        pairs: &[Pair],
-        only: Option<&[Segment]>,
-    ) -> Result<[(Hashes, Extents); 2], SideError> {
-        both(|side| {
-            let columns: Vec<(usize, bool)> =
-                (pairs.iter()).map(|pair| (pair.columns[side], self.is_trimmed(pair))).collect();
-            self.sides[side].hashes(cut, side, &columns, only)
-        })
-    }
-
-    /// Whether numbers of a column are hashed without zeros at the end, because those of the other table may have others.
-    fn is_trimmed(&self, pair: &Pair) -> bool {
-        match [0, 1].map(|side| self.sides[side].digits(pair.columns[side])) {
-            [Some(left), Some(right)] => left != right || left == Digits::Free,
-            _ => false,
-        }
+        Ok(Cut { columns, order, seed, form: self.form, bounds })
     }
 }
 
@@ -340,7 +275,7 @@ struct Differing {
 }
 
 impl Differing {
-    fn of(left: &Hashes, right: &Hashes) -> Self {
+    fn of([left, right]: &[Hashes; 2]) -> Self {
         let mut differing = Self { segments: Vec::new(), rows: 0, equal_rows: 0 };
         let mut segments: Vec<Segment> = left.keys().chain(right.keys()).copied().collect();
         segments.sort_unstable();
@@ -357,17 +292,22 @@ impl Differing {
         differing
     }
 
-    /// Whether to read everything takes no longer than to pick them out.
-    fn are_many(&self) -> bool {
-        self.rows > self.equal_rows
+    /// Refuses where to read everything takes no longer than to pick them out.
+    fn check(&self) -> Result<(), Unpruned> {
+        if self.rows > self.equal_rows {
+            return Err(Unpruned::Whole("too many ranges of the key differ".to_owned()));
+        }
+        Ok(())
     }
 }
 
-/// Does the same with both tables at once.
-fn both<T: Send>(work: impl Fn(usize) -> Result<T, Error> + Sync) -> Result<[T; 2], SideError> {
+fn at_once<T: Send>(
+    left: impl FnOnce() -> Result<T, Error> + Send,
+    right: impl FnOnce() -> Result<T, Error>,
+) -> Result<[T; 2], SideError> {
     let (left, right) = thread::scope(|scope| {
-        let left = scope.spawn(|| work(0));
-        let right = work(1);
+        let left = scope.spawn(left);
+        let right = right();
         (left.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), right)
     });
     let failed = |side| move |error| SideError { side, error };

@@ -79,7 +79,7 @@ impl Query {
     #[must_use]
     pub fn table(engine: Engine, name: &[String]) -> Self {
         let quoted = |part: &String| match engine {
-            Engine::Mysql => format!("`{}`", part.replace('`', "``")),
+            Engine::Mysql => ticked(part),
             _ => quoted(part),
         };
         let name: Vec<String> = name.iter().map(quoted).collect();
@@ -97,6 +97,22 @@ impl Query {
         }
         sql
     }
+
+    /// What has no values to bind, as a table of another statement.
+    pub(crate) fn source(&self) -> String {
+        // A line of its own, for a query may end in a comment.
+        format!("(\n{}\n) as source", unended(&self.sql(|_| String::new())))
+    }
+}
+
+/// A statement as a part of another: without the semicolon that ends it.
+pub(crate) fn unended(sql: &str) -> &str {
+    sql.trim_end().trim_end_matches(';')
+}
+
+/// A name as MySQL has it.
+pub(crate) fn ticked(name: &str) -> String {
+    format!("`{}`", name.replace('`', "``"))
 }
 
 /// A name as SQL has it.
@@ -134,6 +150,10 @@ impl Database<'_> {
     pub(crate) fn unkept(&self, source: io::Error) -> Error {
         let directory = self.temp_dir.display().to_string();
         Error::Spool { path: self.place.to_owned(), directory, source }
+    }
+
+    pub(crate) fn unexpected(&self, told: &str) -> Error {
+        self.refused(Refused::Query, format!("it answers {told:?}, which is not what was asked for"))
     }
 
     pub(crate) fn refused(&self, kind: Refused, problem: String) -> Error {

@@ -3,16 +3,17 @@
 mod calendar;
 mod column;
 mod definition;
+mod hashed;
 
-use tokio::time::timeout;
 use trueup_connect::mysql::{self, Client, Packet, Server, put_text};
 
 use self::column::Column;
 use self::definition::Definition;
+pub(crate) use self::hashed::HashedQuery;
 use crate::database::{Database, Query, Value, check_columns};
 use crate::error::{Error, Refused};
 use crate::keep::Keep;
-use crate::reach::{self, FAREWELL, PATIENCE};
+use crate::reach::{PATIENCE, Talk};
 use crate::table::Table;
 
 const PREPARE: u8 = 0x16;
@@ -31,21 +32,55 @@ const BEGIN: [&str; 4] = [
 
 /// Reads all that a query delivers.
 pub(crate) fn read(database: &Database<'_>, query: &Query) -> Result<Table, Error> {
-    let server = Server::at(database.url, PATIENCE)
-        .map_err(|error| database.refused(Refused::Url, error.to_string()))?;
-    reach::run(database, read_from(&server, database, query))
+    Session::open(database)?.copy(query)
 }
 
-async fn read_from(server: &Server, database: &Database<'_>, query: &Query) -> Result<Table, Error> {
-    let refused = |error: &mysql::Error| refused(database, error);
-    let mut client = reach::connected(database, async || server.connect().await, refused).await?;
-    let id = client.id();
-    let read = reach::unless_stopped(database.is_stopped, deliver(&mut client, database, query)).await;
-    if read.is_err() {
-        // The server may be sorting for minutes before it would notice that nobody listens; whether it hears this or not, it has been left.
-        drop(timeout(FAREWELL, end_query(server, id)).await);
+/// A connection in a transaction that can write nothing and sees one moment of the database.
+struct Session<'a> {
+    database: &'a Database<'a>,
+    server: Server,
+    client: Client,
+    talk: Talk<'a>,
+}
+
+impl<'a> Session<'a> {
+    fn open(database: &'a Database<'a>) -> Result<Self, Error> {
+        let server = Server::at(database.url, PATIENCE)
+            .map_err(|error| database.refused(Refused::Url, error.to_string()))?;
+        let refused = |error: &mysql::Error| refused(database, error);
+        let (talk, client) = Talk::open(database, async || server.connect().await, refused)?;
+        let mut session = Self { database, server, client, talk };
+        session.wait(async |client| {
+            for statement in BEGIN {
+                client.execute(statement).await.map_err(|error| refused(&error))?;
+            }
+            Ok(())
+        })?;
+        Ok(session)
     }
-    read?
+
+    /// Keeps all that a query delivers.
+    fn copy(&mut self, query: &Query) -> Result<Table, Error> {
+        let database = self.database;
+        self.wait(async |client| deliver(client, database, query).await)
+    }
+
+    /// The columns of a query.
+    fn columns(&mut self, query: &Query) -> Result<Vec<Definition>, Error> {
+        let database = self.database;
+        self.wait(async |client| ask(client, database, query).await.map(|asked| asked.columns))
+    }
+
+    /// What a statement delivers, whose columns are all text.
+    fn rows(&mut self, statement: &str) -> Result<Vec<Vec<Option<String>>>, Error> {
+        let database = self.database;
+        self.wait(async |client| texts(client, statement).await.map_err(|error| refused(database, &error)))
+    }
+
+    fn wait<T>(&mut self, doing: impl AsyncFnOnce(&mut Client) -> Result<T, Error>) -> Result<T, Error> {
+        let id = self.client.id();
+        self.talk.wait(doing(&mut self.client), end_query(&self.server, id))
+    }
 }
 
 /// Ends what another connection is waiting for.
@@ -53,14 +88,17 @@ async fn end_query(server: &Server, id: u32) -> Result<(), mysql::Error> {
     server.connect().await?.execute(&format!("kill query {id}")).await
 }
 
+/// The query as it was written, once the server has understood it.
+async fn ask(client: &mut Client, database: &Database<'_>, query: &Query) -> Result<Asked, Error> {
+    let asked = Asked::prepare(client, &query.sql(|_| "?".to_owned())).await;
+    let asked = asked.map_err(|error| refused(database, &error))?;
+    asked.check(query).map_err(|problem| database.refused(Refused::Query, problem))?;
+    Ok(asked)
+}
+
 async fn deliver(client: &mut Client, database: &Database<'_>, query: &Query) -> Result<Table, Error> {
     let refused = |error| refused(database, &error);
-    for statement in BEGIN {
-        client.execute(statement).await.map_err(refused)?;
-    }
-    let sql = query.sql(|_| "?".to_owned());
-    let asked = Asked::prepare(client, &sql).await.map_err(refused)?;
-    asked.check(query).map_err(|problem| database.refused(Refused::Query, problem))?;
+    let asked = ask(client, database, query).await?;
     if !database.has_rows {
         return Spool::new(database, &asked.columns)?.finish();
     }
@@ -74,6 +112,41 @@ async fn deliver(client: &mut Client, database: &Database<'_>, query: &Query) ->
         }
         spool.take(packet)?;
     }
+}
+
+async fn texts(client: &mut Client, statement: &str) -> Result<Vec<Vec<Option<String>>>, mysql::Error> {
+    let asked = Asked::prepare(client, statement).await?;
+    client.send(EXECUTE, &execution(asked.id, &[])).await?;
+    let count = asked.delivered(client).await?.len();
+    let mut rows = Vec::new();
+    loop {
+        let packet = client.receive().await?;
+        if is_end(&packet) {
+            return Ok(rows);
+        }
+        let mut row = Vec::with_capacity(count);
+        each_cell::<mysql::Error>(packet, count, |_, cell| {
+            let text = cell.map(Packet::text).transpose()?;
+            row.push(text.map(|text| String::from_utf8_lossy(text).into_owned()));
+            Ok(())
+        })?;
+        rows.push(row);
+    }
+}
+
+/// Takes a row apart, whose cells are there unless they are NULL.
+fn each_cell<E: From<mysql::Error>>(
+    mut row: Packet<'_>,
+    count: usize,
+    mut take: impl FnMut(usize, Option<&mut Packet<'_>>) -> Result<(), E>,
+) -> Result<(), E> {
+    row.byte()?;
+    // Two bits before those of the columns mean nothing.
+    let nulls = row.take((count + 2).div_ceil(8))?;
+    (0..count).try_for_each(|at| {
+        let is_null = nulls[(at + 2) / 8] & (1 << ((at + 2) % 8)) != 0;
+        take(at, (!is_null).then_some(&mut row))
+    })
 }
 
 /// A statement that the server has understood.
@@ -183,23 +256,21 @@ impl<'a> Spool<'a> {
         Ok(Self { database, keep, columns })
     }
 
-    fn take(&mut self, mut row: Packet<'_>) -> Result<(), Error> {
+    fn take(&mut self, row: Packet<'_>) -> Result<(), Error> {
         let bytes = row.rest().len();
-        let refused = |error| refused(self.database, &error);
-        row.byte().map_err(refused)?;
-        // Two bits before those of the columns mean nothing.
-        let nulls = row.take((self.columns.len() + 2).div_ceil(8)).map_err(refused)?;
-        for (at, column) in self.columns.iter_mut().enumerate() {
-            let is_null = nulls[(at + 2) / 8] & (1 << ((at + 2) % 8)) != 0;
-            column.push((!is_null).then_some(&mut row)).map_err(|unread| match unread {
-                column::Unread::Malformed(error) => refused(error),
-                unread => {
-                    let (name, place) = (self.keep.name(at), self.keep.next_row());
-                    let hint = format!("write `cast({name} as char) as {name}` in the query");
-                    self.database.refused(Refused::Query, format!("{name} in row {place} {unread}; {hint}"))
-                }
-            })?;
-        }
+        let mut last = 0;
+        let pushed = each_cell(row, self.columns.len(), |at, cell| {
+            last = at;
+            self.columns[at].push(cell)
+        });
+        pushed.map_err(|unread| match unread {
+            column::Unread::Malformed(error) => refused(self.database, &error),
+            unread => {
+                let (name, place) = (self.keep.name(last), self.keep.next_row());
+                let hint = format!("write `cast({name} as char) as {name}` in the query");
+                self.database.refused(Refused::Query, format!("{name} in row {place} {unread}; {hint}"))
+            }
+        })?;
         if self.keep.is_filled_by(bytes) { self.write() } else { Ok(()) }
     }
 

@@ -9,8 +9,6 @@ use std::collections::HashMap;
 use std::pin::pin;
 
 use futures_util::TryStreamExt;
-use tokio::runtime::Runtime;
-use tokio::time::timeout;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, SimpleQueryMessage, Statement};
@@ -18,11 +16,11 @@ use trueup_connect::Server;
 
 use self::cell::Cell;
 use self::copy::{CopyFile, Spool};
-pub(crate) use self::hashed::Hashed;
+pub(crate) use self::hashed::HashedQuery;
 use self::numeric::Extent;
-use crate::database::{Database, Query, check_columns, quoted};
+use crate::database::{Database, Query, check_columns, quoted, unended};
 use crate::error::{Error, Refused};
-use crate::reach::{self, FAREWELL, PATIENCE};
+use crate::reach::{PATIENCE, Talk};
 use crate::table::Table;
 
 /// What text forms depend on is the same whatever the server is set to, and nothing can be written.
@@ -43,8 +41,7 @@ pub(crate) struct Session<'a> {
     database: &'a Database<'a>,
     server: Server,
     client: Client,
-    /// It drives the connection while something is waited for, and ends it.
-    runtime: Runtime,
+    talk: Talk<'a>,
 }
 
 impl<'a> Session<'a> {
@@ -52,20 +49,10 @@ impl<'a> Session<'a> {
         let mut server = Server::at(database.url, PATIENCE)
             .map_err(|error| database.refused(Refused::Url, error.to_string()))?;
         server.only_reads();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| database.refused(Refused::Connection, error.to_string()))?;
-        let connecting =
-            reach::connected(database, async || server.connect().await, |error| refused(database, error));
-        let (client, connection) = match runtime.block_on(connecting) {
-            Ok(connected) => connected,
-            Err(error) => {
-                // A name may still be looked up that nobody waits for.
-                runtime.shutdown_background();
-                return Err(error);
-            }
-        };
-        runtime.spawn(connection);
-        let session = Self { database, server, client, runtime };
+        let (talk, (client, connection)) =
+            Talk::open(database, async || server.connect().await, |error| refused(database, error))?;
+        talk.spawn(connection);
+        let session = Self { database, server, client, talk };
         session.wait(async {
             session.client.batch_execute(BEGIN).await.map_err(|error| refused(database, &error))
         })?;
@@ -103,14 +90,7 @@ impl<'a> Session<'a> {
     }
 
     fn wait<T>(&self, doing: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
-        self.runtime.block_on(async {
-            let done = reach::unless_stopped(self.database.is_stopped, doing).await;
-            if done.is_err() {
-                // The server may be sorting for minutes before it would notice that nobody listens; whether it hears this or not, it has been left.
-                drop(timeout(FAREWELL, self.server.cancel(&self.client)).await);
-            }
-            done?
-        })
+        self.talk.wait(doing, self.server.cancel(&self.client))
     }
 }
 
@@ -207,11 +187,6 @@ fn copy_statement(asked: &Statement, columns: &[Column], query: &Query, has_rows
     // A line of its own, for a query may end in a comment.
     let source = format!("(\n{}\n) as source{limit}", unended(&query.sql(bound)));
     format!("copy (select {selected} from {source}) to stdout (format binary)")
-}
-
-/// A statement as a part of another: without the semicolon that ends it.
-fn unended(sql: &str) -> &str {
-    sql.trim_end().trim_end_matches(';')
 }
 
 fn setting(number: usize) -> String {

@@ -6,6 +6,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use futures_util::future::{Either, select};
+use tokio::runtime::Runtime;
 use tokio::time::{sleep, timeout};
 
 use crate::database::Database;
@@ -14,28 +15,62 @@ use crate::error::{Error, Refused};
 /// How long the server may be silent while a connection is made or lost.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 /// How long it may take to tell the server that nobody listens any more.
-pub(crate) const FAREWELL: Duration = Duration::from_millis(500);
+const FAREWELL: Duration = Duration::from_millis(500);
 /// How often it is asked whether to go on while nothing comes.
 const LOOK: Duration = Duration::from_millis(100);
 /// How long is waited before each further attempt to connect.
 const PAUSES_MS: [u64; 4] = [100, 200, 400, 800];
 
-/// Talks on this thread, until it is done.
-pub(crate) fn run<T>(
-    database: &Database<'_>,
-    talk: impl Future<Output = Result<T, Error>>,
-) -> Result<T, Error> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| database.refused(Refused::Connection, error.to_string()))?;
-    let told = runtime.block_on(talk);
-    // A name may still be looked up that nobody waits for.
-    runtime.shutdown_background();
-    told
+/// A connection, and what drives it while something is waited for.
+pub(crate) struct Talk<'a> {
+    database: &'a Database<'a>,
+    runtime: Runtime,
+}
+
+impl<'a> Talk<'a> {
+    /// Connects, on this thread.
+    pub(crate) fn open<T, E: error::Error + 'static>(
+        database: &'a Database<'a>,
+        connect: impl AsyncFn() -> Result<T, E>,
+        refused: impl Fn(&E) -> Error,
+    ) -> Result<(Self, T), Error> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| database.refused(Refused::Connection, error.to_string()))?;
+        match runtime.block_on(connected(database, connect, refused)) {
+            Ok(connection) => Ok((Self { database, runtime }, connection)),
+            Err(error) => {
+                // A name may still be looked up that nobody waits for.
+                runtime.shutdown_background();
+                Err(error)
+            }
+        }
+    }
+
+    /// Lets something go on beside all that is waited for.
+    pub(crate) fn spawn(&self, task: impl Future<Output: Send> + Send + 'static) {
+        self.runtime.spawn(task);
+    }
+
+    /// Waits for something as long as somebody wants it; if it fails, the server is told to leave it.
+    pub(crate) fn wait<T>(
+        &self,
+        doing: impl Future<Output = Result<T, Error>>,
+        leave: impl Future,
+    ) -> Result<T, Error> {
+        self.runtime.block_on(async {
+            let done = unless_stopped(self.database.is_stopped, doing).await;
+            if done.is_err() {
+                // The server may be sorting for minutes before it would notice that nobody listens; whether it hears this or not, it has been left.
+                drop(timeout(FAREWELL, leave).await);
+            }
+            done?
+        })
+    }
 }
 
 /// Makes a connection. While nobody is there, or whoever is hangs up at once, as servers do that are being started, it is
 /// tried a few times; later nothing is, for rows may have been taken by then.
-pub(crate) async fn connected<T, E: error::Error + 'static>(
+async fn connected<T, E: error::Error + 'static>(
     database: &Database<'_>,
     connect: impl AsyncFn() -> Result<T, E>,
     refused: impl Fn(&E) -> Error,

@@ -42,10 +42,14 @@ impl Plan {
         };
         let stages = job.stages.iter().map(stage).collect::<Result<_, _>>()?;
         let mut plan = Self { sources, stages, strategy: job.strategy, prunes: false };
-        // A filter or a cast may look at what the database does not.
-        let is_plain = |source: &trueup_job::Source| source.filter.is_none() && source.casts.is_empty();
-        let is_asked = job.compare == Method::Checksum && job.sources.iter().all(is_plain);
-        plan.prunes = is_asked && pruning::is_for(&plan);
+        if job.compare == Method::Checksum {
+            match pruning::check(&plan) {
+                Ok(()) => plan.prunes = true,
+                Err(why) => {
+                    plan.stages.iter_mut().for_each(|stage| stage.spec.notes.push(pruning::note(why)));
+                }
+            }
+        }
         Ok(plan)
     }
 }

@@ -8,23 +8,41 @@ use trueup_extract::{Checksum, Pair, Side, SideError};
 
 use crate::input::{Input, OpenError};
 use crate::plan::Plan;
-use crate::reading::Reading;
+use crate::reading::{Reading, Unopened};
 
 /// A source that cannot be opened, and its number.
 pub(crate) struct Unpruned {
     pub(crate) source: usize,
-    pub(crate) error: OpenError,
+    pub(crate) error: Unopened,
 }
 
-/// Whether checksums tell what a job asks for.
-pub(crate) fn is_for(plan: &Plan) -> bool {
-    let ([left, right], [stage]) = (plan.sources.as_slice(), plan.stages.as_slice()) else { return false };
+/// Says why checksums do not tell what a job asks for, if so.
+pub(crate) fn check(plan: &Plan) -> Result<(), &'static str> {
+    let ([left, right], [stage]) = (plan.sources.as_slice(), plan.stages.as_slice()) else {
+        return Err("checksums are for two sources and one stage");
+    };
     let spec = &stage.spec;
-    let is_by_rows = spec.measures.is_empty() && spec.duplicates.is_none_or(|it| it == Duplicates::Multiset);
+    if !spec.measures.is_empty() || spec.duplicates.is_some_and(|it| it != Duplicates::Multiset) {
+        return Err("checksums are for rows that are paired");
+    }
     let (one, other) = (&left.declared, &right.declared);
-    let are_read_alike =
-        one.timezone == other.timezone && one.date_formats.is_empty() && other.date_formats.is_empty();
-    is_by_rows && are_read_alike && sides(left, right, Path::new(""), &|| false).is_some()
+    if one.timezone != other.timezone || !one.date_formats.is_empty() || !other.date_formats.is_empty() {
+        return Err("the databases know nothing of `date_formats`, and of one `timezone` only");
+    }
+    if left.wishes.only_truths().is_none() || right.wishes.only_truths().is_none() {
+        return Err(
+            "a `filter`, or a cast to another type than boolean, may look at what the databases do not",
+        );
+    }
+    if sides(left, right, Path::new(""), &|| false).is_none() {
+        return Err("only PostgreSQL, MySQL and MariaDB hash rows, of queries without values");
+    }
+    Ok(())
+}
+
+/// What is to be noted where everything is read.
+pub(crate) fn note(why: &str) -> String {
+    format!("every row was read, not only where checksums differ: {why}")
 }
 
 fn sides<'a>(
@@ -40,7 +58,7 @@ fn sides<'a>(
     Some([side(left)?, side(right)?]).filter(Checksum::is_for)
 }
 
-/// Reads what may differ, and notes in the specification how much does not; nothing, of what [`is_for`] refuses.
+/// Reads what may differ, and notes in the specification how much does not; nothing, of what [`check`] refuses.
 pub(crate) fn read(
     plan: &mut Plan,
     temp_dir: &Path,
@@ -51,27 +69,26 @@ pub(crate) fn read(
     };
     let Some(sides) = sides(left, right, temp_dir, is_stopped) else { return Ok(None) };
     let spec = &mut stage.spec;
-    let names = [&left.name, &right.name];
+    let sources = [left, right];
     let unopened = |SideError { side, error }| Unpruned {
         source: side,
-        error: OpenError { source_name: names[side].clone(), error },
+        error: OpenError { source_name: sources[side].name.clone(), error }.into(),
     };
-    let checksum = Checksum::open(&sides).map_err(unopened)?;
-    let columns = [left, right].map(|source| &source.declared.renames);
-    let columns = [0, 1].map(|side| renamed(&checksum.columns(side), columns[side]));
-    let pairs = pairs(spec, &columns);
+    let mut checksum = Checksum::open(&sides).map_err(unopened)?;
+    let columns = [0, 1].map(|side| renamed(&checksum.columns(side), &sources[side].declared.renames));
+    let truths = sources.map(|source| source.wishes.only_truths().unwrap_or_default());
+    let pairs = pairs(spec, &columns, &truths);
     let pruned = match &pairs {
         Some(pairs) => checksum.read(&pairs.iter().map(|(_, pair)| *pair).collect::<Vec<_>>()),
         None => checksum.read_all(),
     };
     let pruned = pruned.map_err(unopened)?;
     spec.left_out = pruned.left_out;
+    spec.notes.extend(pruned.whole.as_deref().map(note));
     let pairs = pairs.unwrap_or_default();
     spec.texts.extend(pruned.texts.iter().map(|at| pairs[*at].0.clone()));
-    let inputs = [left, right].into_iter().zip(pruned.tables).enumerate();
-    let inputs = inputs.map(|(at, (source, table))| {
-        let input = Input::of(&source.name, Ok(table)).map_err(|error| Unpruned { source: at, error })?;
-        Ok(Input { declared: source.declared.clone(), ..input })
+    let inputs = sources.into_iter().zip(pruned.tables).enumerate().map(|(at, (source, table))| {
+        source.shaped(Ok(table), true, is_stopped).map_err(|error| Unpruned { source: at, error })
     });
     inputs.collect::<Result<Vec<_>, _>>().map(Some)
 }
@@ -83,7 +100,7 @@ fn renamed(columns: &[&str], renames: &BTreeMap<String, String>) -> Vec<String> 
 }
 
 /// The columns that are compared, by name; none if the comparison will say what is wrong with them.
-fn pairs(spec: &Spec, columns: &[Vec<String>; 2]) -> Option<Vec<(String, Pair)>> {
+fn pairs(spec: &Spec, columns: &[Vec<String>; 2], truths: &[Vec<&str>; 2]) -> Option<Vec<(String, Pair)>> {
     let [left, right] = columns;
     let repeats = |names: &[String]| (1..names.len()).any(|at| names[..at].contains(&names[at]));
     let is_there = |name: &String| left.contains(name) && right.contains(name);
@@ -96,7 +113,9 @@ fn pairs(spec: &Spec, columns: &[Vec<String>; 2]) -> Option<Vec<(String, Pair)>>
             (spec.compare.is_empty() || spec.compare.contains(name)) && !spec.ignore.contains(name);
         let other = right.iter().position(|other| other == name)?;
         let may_be_text = spec.tolerances.get(name).is_none_or(|tolerance| tolerance.rule == Rule::Exact);
-        (is_key || is_compared).then(|| (name.clone(), Pair { columns: [at, other], is_key, may_be_text }))
+        let is_truth = [0, 1].map(|side| truths[side].contains(&name.as_str()));
+        let pair = Pair { columns: [at, other], is_key, may_be_text, is_truth };
+        (is_key || is_compared).then(|| (name.clone(), pair))
     };
     Some(left.iter().enumerate().filter_map(pair).collect())
 }

@@ -23,7 +23,7 @@ pub(crate) struct Reading {
     pub(crate) kind: ConnectionKind,
     pub(crate) origin: Origin,
     pub(crate) declared: Declared,
-    wishes: Wishes,
+    pub(crate) wishes: Wishes,
 }
 
 /// Why a source cannot be compared.
@@ -132,6 +132,16 @@ impl Reading {
                 Database { engine, url, place, temp_dir, has_rows, is_stopped, tell }.query(query)
             }
         };
+        self.shaped(opened, has_rows, is_stopped)
+    }
+
+    /// What was opened, as the job wants it.
+    pub(crate) fn shaped(
+        &self,
+        opened: Result<trueup_extract::Table, trueup_extract::Error>,
+        has_rows: bool,
+        is_stopped: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Input, Unopened> {
         let mut input = Input::of(&self.name, opened)?;
         input.declared = self.declared.clone();
         let schema = input.table.opened.schema();

@@ -71,6 +71,12 @@ impl Wishes {
         self.casts.is_empty() && self.filter.is_none() && self.numerals.are_plain()
     }
 
+    /// The columns that are cast to truth values; none if anything else is done to columns or rows.
+    pub(crate) fn only_truths(&self) -> Option<Vec<&str>> {
+        let truths = self.casts.iter().map(|(column, to)| (*to == Type::Boolean).then_some(column.as_str()));
+        truths.collect::<Option<_>>().filter(|_| self.filter.is_none() && self.numerals.are_plain())
+    }
+
     fn refused(&self, field: &str, what: impl std::fmt::Display) -> RunError {
         invalid_job(&format!("sources.{}.{field}", self.source), what)
     }

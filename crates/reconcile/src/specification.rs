@@ -33,6 +33,7 @@ pub(crate) fn spec(job: &Job, stage: &Stage, breaks_kept: usize) -> Result<Spec,
         reference: job.reference.as_deref().map(|name| source(job, "reference", name)).transpose()?,
         verify: false,
         left_out: 0,
+        notes: Vec::new(),
         limit: breaks_kept,
     })
 }

@@ -67,7 +67,7 @@ impl<'a> Telling<'a> {
         if plan.prunes {
             (0..plan.sources.len()).for_each(|index| self.say_opening(plan, index));
             let pruned = pruning::read(plan, temp_dir, &|| progress.is_cancelled());
-            let pruned = pruned.map_err(|Unpruned { source, error }| self.unopened(source, &error.into()))?;
+            let pruned = pruned.map_err(|Unpruned { source, error }| self.unopened(source, &error))?;
             if let Some(inputs) = pruned {
                 return Ok(inputs);
             }

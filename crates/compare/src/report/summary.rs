@@ -56,22 +56,22 @@ pub(crate) fn summary(
             .collect(),
         columns: plan.reports.clone(),
         findings: plan.findings.clone(),
-        notes: notes(tally),
+        notes: plan.notes.iter().cloned().chain(note_on_pairs(tally)).collect(),
         concentration,
         breaks,
     }
 }
 
 /// What is to be known of the pairs.
-fn notes(tally: &Tally) -> Vec<String> {
+fn note_on_pairs(tally: &Tally) -> Option<String> {
     let keys = match tally.paired_in_order {
-        0 => return Vec::new(),
+        0 => return None,
         1 => "1 key has".to_owned(),
         keys => format!("{keys} keys have"),
     };
-    vec![format!(
+    Some(format!(
         "{keys} more than {MOST_PAIRED} unequal rows in a source: these are paired in the order of their values, not so that the fewest columns are outside"
-    )]
+    ))
 }
 
 fn type_drift(plan: &Plan, source: usize) -> Vec<TypeDrift> {

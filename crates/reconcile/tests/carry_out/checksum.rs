@@ -27,6 +27,41 @@ struct Found {
     breaks: Vec<u8>,
 }
 
+/// What became of a job whose checksums were asked for.
+pub(crate) struct Agreed {
+    pub(crate) comparison: Comparison,
+    /// How many rows were read of either table.
+    pub(crate) read: Vec<u64>,
+    /// Why everything was read, if it was.
+    pub(crate) notes: Vec<String>,
+}
+
+/// Compares both ways what a job names, without its `compare`, and expects the same.
+pub(crate) fn agree(scene: &Scene, job: &str) -> Agreed {
+    let compared = |method: &str| {
+        let (told, outcome) = scene.carry_out(&format!("{job}\ncompare: {method}\n"), &[]);
+        let (_, mut comparison) = outcome.unwrap().stages.remove(0);
+        // What needs all values is not told of some.
+        comparison.measures.iter_mut().for_each(|measure| measure.totals = None);
+        comparison.concentration.clear();
+        comparison.columns.clear();
+        comparison.key_report.clear();
+        let notes = std::mem::take(&mut comparison.notes);
+        let read = told.iter().filter_map(|payload| match payload {
+            Payload::ExtractionCompleted(completed) => Some(completed.rows_extracted),
+            _ => None,
+        });
+        let completed = told.iter().find(|payload| matches!(payload, Payload::ComparisonCompleted(_)));
+        let completed = completed.map(|payload| format!("{payload:?}"));
+        let breaks = std::fs::read(scene.path("run/all.parquet")).unwrap();
+        (Found { comparison, completed, breaks }, read.collect(), notes)
+    };
+    let (full, _, _) = compared("full");
+    let (pruned, read, notes) = compared("checksum");
+    assert_eq!(pruned, full, "{job}");
+    Agreed { comparison: full.comparison, read, notes }
+}
+
 struct Tables {
     scene: Scene,
 }
@@ -43,37 +78,17 @@ impl Tables {
         Postgres::shared().execute(&self.scene.variables["URL"], &format!("{LEDGER} {change}")).unwrap();
     }
 
-    fn compared(&self, method: &str, job: &str) -> (Found, Vec<u64>) {
-        let job = format!(
+    fn job(job: &str) -> String {
+        format!(
             "name: cut-over
 connections: {{shop: {{type: postgres, url: '${{env:URL}}'}}}}
 sources: {{old: {{connection: shop, table: old}}, new: {{connection: shop, table: public.new}}}}
-compare: {method}
 {job}"
-        );
-        let (told, outcome) = self.scene.carry_out(&job, &[]);
-        let (_, mut comparison) = outcome.unwrap().stages.remove(0);
-        // What needs all values is not told of some.
-        comparison.measures.iter_mut().for_each(|measure| measure.totals = None);
-        comparison.concentration.clear();
-        comparison.columns.clear();
-        comparison.key_report.clear();
-        let read = told.iter().filter_map(|payload| match payload {
-            Payload::ExtractionCompleted(completed) => Some(completed.rows_extracted),
-            _ => None,
-        });
-        let completed = told.iter().find(|payload| matches!(payload, Payload::ComparisonCompleted(_)));
-        let completed = completed.map(|payload| format!("{payload:?}"));
-        let breaks = std::fs::read(self.scene.path("run/all.parquet")).unwrap();
-        (Found { comparison, completed, breaks }, read.collect())
+        )
     }
 
-    /// Compares both ways, and says how many rows were read of either table with checksums.
-    fn agree(&self, job: &str) -> (Comparison, Vec<u64>) {
-        let (full, _) = self.compared("full", job);
-        let (pruned, read) = self.compared("checksum", job);
-        assert_eq!(pruned, full, "{job}");
-        (full.comparison, read)
+    fn agree(&self, job: &str) -> Agreed {
+        agree(&self.scene, &Self::job(job))
     }
 }
 
@@ -115,8 +130,8 @@ fn what_differs_is_found_and_little_else_is_read() {
     let tables = Tables::new();
     for (change, job, unmatched) in table {
         tables.make(change);
-        let (comparison, read) = tables.agree(job);
-        assert_eq!(comparison.rows_unmatched, *unmatched, "{change}");
+        let Agreed { comparison, read, notes } = tables.agree(job);
+        assert_eq!((comparison.rows_unmatched, notes), (*unmatched, Vec::new()), "{change}");
         // Where the ranges end is drawn by lot, and so is how many rows are in two of them.
         assert!(read.iter().all(|rows| *rows < ROWS / 2), "{read:?} rows were read: {change}");
     }
@@ -140,7 +155,7 @@ fn any_ordered_column_cuts_the_key_into_ranges() {
             create table new as select * from old; update new set memo = memo || '!' where memo = 'invoice 77';
             alter table old add primary key (id); drop table ledger"
         ));
-        let (comparison, read) = tables.agree("key: [id]");
+        let Agreed { comparison, read, .. } = tables.agree("key: [id]");
         assert_eq!(comparison.rows_unmatched, 1, "{key}");
         assert!(read.iter().all(|rows| *rows < ROWS / 4), "{read:?} rows were read: {key}");
     }
@@ -149,22 +164,55 @@ fn any_ordered_column_cuts_the_key_into_ranges() {
 #[test]
 fn everything_is_read_where_checksums_cannot_tell_or_are_not_worth_it() {
     let table = [
-        // Text that may be numbers: whether it is takes all of it.
-        ("update old set memo = id; update new set memo = id || '.0'", "key: [id]"),
-        ("alter table new alter booked_on type timestamp", "key: [id]"),
-        ("alter table old alter id type float8; alter table new alter id type float8", "key: [id]"),
-        ("update new set amount = 1 where id = 5", "key: [id]\nduplicates: error"),
-        ("update new set amount = amount + 1 where id % 10 < 3", "key: [id]"),
-        ("truncate new", "key: [id]"),
+        // Whether text is numbers takes all of it.
+        (
+            "update old set memo = id; update new set memo = id || '.0'",
+            "key: [id]",
+            "`memo` is text that may all be numbers",
+        ),
+        ("alter table new alter booked_on type timestamp", "key: [id]", "`booked_on` is not of one kind"),
+        (
+            "alter table old alter id type float8; alter table new alter id type float8",
+            "key: [id]",
+            "no column of the key is ordered alike",
+        ),
+        (
+            "update new set amount = 1 where id = 5",
+            "key: [id]\nduplicates: error",
+            "checksums are for rows that are paired",
+        ),
+        (
+            "update new set amount = amount + 1 where id % 10 < 3",
+            "key: [id]",
+            "too many ranges of the key differ",
+        ),
+        ("truncate new", "key: [id]", "too many ranges of the key differ"),
     ];
     let tables = Tables::new();
-    for (change, job) in table {
+    for (change, job, why) in table {
         tables.make(change);
-        let (_, read) = tables.agree(job);
+        let Agreed { read, notes, .. } = tables.agree(job);
         assert_eq!(read[0], ROWS, "{change}");
+        let start = format!("every row was read, not only where checksums differ: {why}");
+        assert!(matches!(notes.as_slice(), [note] if note.starts_with(&start)), "{notes:?}: {change}");
     }
     tables.make("truncate old; truncate new");
-    assert_eq!(tables.agree("key: [id]").0.rows_compared, 0);
+    assert_eq!(tables.agree("key: [id]").comparison.rows_compared, 0);
+}
+
+#[test]
+fn what_cannot_be_read_is_not_left_out() {
+    let tables = Tables::new();
+    for day in ["infinity", "-infinity"] {
+        tables.make(&format!(
+            "update old set booked_on = '{day}' where id = 7; update new set booked_on = '{day}' where id = 7"
+        ));
+        let fails = |method| {
+            let job = format!("{}\ncompare: {method}", Tables::job("key: [id]"));
+            tables.scene.reason(tables.scene.carry_out(&job, &[]).1)
+        };
+        assert_eq!(fails("checksum").split(" in row").next(), fails("full").split(" in row").next());
+    }
 }
 
 #[test]

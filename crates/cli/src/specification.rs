@@ -5,7 +5,7 @@ mod contradictions;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use trueup_compare::{Aggregate, Duplicates, Measure, Normaliser, Spec, near_miss};
+use trueup_compare::{Aggregate, Duplicates, LeftOut, Measure, Normaliser, Spec, near_miss};
 use trueup_extract::Empty;
 use trueup_reconcile::Declared;
 
@@ -226,7 +226,7 @@ pub(crate) fn spec(options: &Diff, sources: &SourceNames, columns: &[String]) ->
         }),
         reference: options.reference.as_deref().map(|source| sources.find(source)).transpose()?,
         verify: options.verify,
-        left_out: 0,
+        left_out: LeftOut::default(),
         notes: Vec::new(),
         limit: options.limit,
     };

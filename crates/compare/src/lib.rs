@@ -40,7 +40,8 @@ pub use rule::{DurationError, RuleError, display_duration, parse_duration, parse
 #[doc(hidden)]
 pub use run::Tuning;
 pub use spec::{
-    Aggregate, Allow, Base, Duplicates, Limits, Measure, Normaliser, Rule, RuleType, Source, Spec, Tolerance,
+    Aggregate, Allow, Base, Duplicates, LeftOut, Limits, Measure, Normaliser, Rule, RuleType, Source, Spec,
+    Tolerance,
 };
 pub use table::{Batches, Part, Scan, Selection, Table, TableError};
 pub use text::near_miss;

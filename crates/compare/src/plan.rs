@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 use crate::error::Error;
 use crate::kind::Physical;
 use crate::report::{ColumnReport, Finding};
-use crate::spec::{Aggregate, Allow, Duplicates, Rule, Source, Spec, Tolerance};
+use crate::spec::{Aggregate, Allow, Duplicates, LeftOut, Rule, Source, Spec, Tolerance};
 use crate::text::Assumption;
 
 pub(crate) use column::{Column, Encoding, How, Reader};
@@ -61,8 +61,8 @@ pub(crate) struct Plan {
     pub(crate) findings: Vec<Finding>,
     pub(crate) reports: Vec<ColumnReport>,
     pub(crate) reference: Option<usize>,
-    /// Rows of every source that are known to be the same, and not read.
-    pub(crate) left_out: u64,
+    /// What is known to be the same in every source, and not read.
+    pub(crate) left_out: LeftOut,
     /// What was known beforehand.
     pub(crate) notes: Vec<String>,
 }
@@ -113,7 +113,7 @@ impl Plan {
             findings,
             reports,
             reference: spec.reference,
-            left_out: spec.left_out,
+            left_out: spec.left_out.clone(),
             notes: spec.notes.clone(),
         })
     }

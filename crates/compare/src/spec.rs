@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::number::Decimal;
+use crate::number::{Decimal, Number};
 use crate::table::Table;
 
 /// One of the tables compared.
@@ -45,13 +45,21 @@ pub struct Spec {
     pub reference: Option<usize>,
     /// Compare every key and text by value instead of by fingerprint.
     pub verify: bool,
-    /// How many rows every source has beside those of its table, known to be the same in all: each counts as a matched group of one key.
-    /// Totals and concentrations are left out then, since they would need the values.
-    pub left_out: u64,
+    /// What every source has beside the rows of its table.
+    pub left_out: LeftOut,
     /// What is known beforehand, and to be told among the notes.
     pub notes: Vec<String>,
     /// How many breaks to keep in the [`crate::Comparison`]; a break sink gets all of them.
     pub limit: usize,
+}
+
+/// Rows that are known to be the same in all sources: each counts as a matched group of one key.
+#[derive(Debug, Clone, Default)]
+pub struct LeftOut {
+    /// How many there are.
+    pub rows: u64,
+    /// What their values add up to, in parts, by column; what is not listed has no control total.
+    pub totals: BTreeMap<String, Vec<Number>>,
 }
 
 /// An aggregate of a column within a group.

@@ -63,6 +63,8 @@ pub struct Pruned {
     pub tables: [Table; 2],
     /// How many rows of either are the same, and not among them.
     pub left_out: u64,
+    /// What adds up to the sum of the values that were left out, of pairs of exact numbers beside the key, by their number.
+    pub totals: Vec<(usize, Vec<String>)>,
     /// The pairs, by number, that are text, whatever those rows look like.
     pub texts: Vec<usize>,
     /// Why everything was read, if it was.
@@ -146,16 +148,22 @@ impl<'a> Checksum<'a> {
     /// When a database fails half-way.
     pub fn read_all(&mut self) -> Result<Pruned, SideError> {
         let tables = self.both(|_, table| table.read_all())?;
-        Ok(Pruned { tables, left_out: 0, texts: Vec::new(), whole: None })
+        Ok(Pruned { tables, left_out: 0, totals: Vec::new(), texts: Vec::new(), whole: None })
     }
 
     fn prune(&mut self, pairs: &[Pair]) -> Result<Pruned, Unpruned> {
         let written = pairs.iter().map(|pair| self.written(pair)).collect::<Result<Vec<_>, _>>()?;
         let texts = self.texts(pairs)?;
         let cut = self.cut(pairs)?;
+        let summed: Vec<usize> = (0..pairs.len()).filter(|at| self.is_summed(&pairs[*at])).collect();
         let hashing = [0, 1].map(|side| {
-            let columns = pairs.iter().map(|pair| pair.columns[side]).zip(&written);
-            columns.map(|(column, written)| Hashing { column, written: *written }).collect::<Vec<_>>()
+            let hashing = |(at, written): (usize, &Written)| Hashing {
+                column: pairs[at].columns[side],
+                written: *written,
+                // What is left out has the same sum in both.
+                is_summed: side == 0 && summed.contains(&at),
+            };
+            written.iter().enumerate().map(hashing).collect::<Vec<_>>()
         });
         if let Some(probed) = cut.probed() {
             let hashes = self.both(|side, table| table.hashes(&cut, side, &hashing[side], Some(&probed)))?;
@@ -165,7 +173,11 @@ impl<'a> Checksum<'a> {
         let differing = Differing::of(&hashes);
         differing.check()?;
         let tables = self.both(|side, table| table.read(&cut, side, &differing.segments))?;
-        Ok(Pruned { tables, left_out: differing.equal_rows, texts, whole: None })
+        let mut totals: Vec<(usize, Vec<String>)> = summed.into_iter().map(|at| (at, Vec::new())).collect();
+        for found in differing.equal_totals {
+            totals.iter_mut().zip(found).for_each(|((_, totals), found)| totals.extend(found));
+        }
+        Ok(Pruned { tables, left_out: differing.equal_rows, totals, texts, whole: None })
     }
 
     /// Does the same with both tables at once.
@@ -207,6 +219,12 @@ impl<'a> Checksum<'a> {
             }
             _ => Ok(Written::Plain),
         }
+    }
+
+    /// Whether the values of a pair add up to a control total, and exactly in every database.
+    fn is_summed(&self, pair: &Pair) -> bool {
+        let is_exact = self.pair(pair).iter().all(|column| column.digits.is_some());
+        is_exact && !pair.is_key && pair.is_truth == [false, false]
     }
 
     /// The pairs of text, if it can be known that they are without reading them whole.
@@ -272,17 +290,22 @@ struct Differing {
     rows: u64,
     /// How many rows of either table are in the others.
     equal_rows: u64,
+    /// What these add up to, segment by segment.
+    equal_totals: Vec<Vec<Option<String>>>,
 }
 
 impl Differing {
     fn of([left, right]: &[Hashes; 2]) -> Self {
-        let mut differing = Self { segments: Vec::new(), rows: 0, equal_rows: 0 };
+        let mut differing = Self { segments: Vec::new(), rows: 0, equal_rows: 0, equal_totals: Vec::new() };
         let mut segments: Vec<Segment> = left.keys().chain(right.keys()).copied().collect();
         segments.sort_unstable();
         segments.dedup();
         for segment in segments {
             match (left.get(&segment), right.get(&segment)) {
-                (Some(one), Some(other)) if one == other => differing.equal_rows += one.rows,
+                (Some(one), Some(other)) if one.agrees_with(other) => {
+                    differing.equal_rows += one.rows;
+                    differing.equal_totals.push(one.totals.clone());
+                }
                 (one, other) => {
                     differing.rows += [one, other].into_iter().flatten().map(|hash| hash.rows).sum::<u64>();
                     differing.segments.push(segment);

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use trueup_compare::{Duplicates, Rule, Spec};
-use trueup_extract::{Checksum, Pair, Side, SideError};
+use trueup_compare::{Duplicates, LeftOut, Number, Rule, Spec};
+use trueup_extract::{Checksum, Pair, Pruned, Side, SideError};
 
 use crate::input::{Input, OpenError};
 use crate::plan::Plan;
@@ -83,14 +83,23 @@ pub(crate) fn read(
         None => checksum.read_all(),
     };
     let pruned = pruned.map_err(unopened)?;
-    spec.left_out = pruned.left_out;
     spec.notes.extend(pruned.whole.as_deref().map(note));
     let pairs = pairs.unwrap_or_default();
+    spec.left_out = left_out(&pruned, &pairs);
     spec.texts.extend(pruned.texts.iter().map(|at| pairs[*at].0.clone()));
     let inputs = sources.into_iter().zip(pruned.tables).enumerate().map(|(at, (source, table))| {
         source.shaped(Ok(table), true, is_stopped).map_err(|error| Unpruned { source: at, error })
     });
     inputs.collect::<Result<Vec<_>, _>>().map(Some)
+}
+
+/// What was not read, with the totals of all columns whose database adds them up to a number that we have.
+fn left_out(pruned: &Pruned, pairs: &[(String, Pair)]) -> LeftOut {
+    let total = |(at, parts): &(usize, Vec<String>)| {
+        let parts = parts.iter().map(|part| part.parse::<Number>()).collect::<Result<_, _>>();
+        Some((pairs[*at].0.clone(), parts.ok()?))
+    };
+    LeftOut { rows: pruned.left_out, totals: pruned.totals.iter().filter_map(total).collect() }
 }
 
 /// The columns by their new names.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use trueup_compare::{Allow, Base, Decimal, Duplicates, Measure, Normaliser, Rule, Spec, Tolerance};
+use trueup_compare::{Allow, Base, Decimal, Duplicates, LeftOut, Measure, Normaliser, Rule, Spec, Tolerance};
 use trueup_events::outcome::RunError;
 use trueup_job::{Job, Stage, Type};
 
@@ -32,7 +32,7 @@ pub(crate) fn spec(job: &Job, stage: &Stage, breaks_kept: usize) -> Result<Spec,
         duplicates: job.duplicates.map(duplicates),
         reference: job.reference.as_deref().map(|name| source(job, "reference", name)).transpose()?,
         verify: false,
-        left_out: 0,
+        left_out: LeftOut::default(),
         notes: Vec::new(),
         limit: breaks_kept,
     })

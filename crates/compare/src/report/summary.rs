@@ -9,8 +9,8 @@ use crate::number::{Decimal, Number, Quantity};
 use crate::plan::{Fit, Measure, Plan};
 use crate::report::census::Census;
 use crate::report::{Break, Comparison, KeyReport, MeasureReport, TypeDrift, Verdict};
-use crate::spec::{Aggregate, Allow, Rule, Source};
-use crate::sum::Overflow;
+use crate::spec::{Aggregate, Allow, LeftOut, Rule, Source};
+use crate::sum::{DecimalSum, Overflow};
 
 /// The report of a comparison.
 pub(crate) fn summary(
@@ -21,14 +21,13 @@ pub(crate) fn summary(
     tally: &Tally,
     breaks: Vec<Break>,
 ) -> Comparison {
-    let left_out = plan.left_out;
+    let left_out = plan.left_out.rows;
     let matched_groups = tally.matched + tally.outside_groups + left_out;
-    let mut measures = (plan.measures.iter().enumerate())
+    let measures = (plan.measures.iter().enumerate())
         .map(|(index, measure)| measure_report(plan, ingested, tally, index, measure, matched_groups))
         .collect::<Vec<_>>();
     let mut concentration = census.concentration(plan, ingested.rows.iter().sum(), tally.broken_rows);
     if left_out > 0 {
-        measures.iter_mut().for_each(|measure| measure.totals = None);
         concentration.clear();
     }
     let fine = tally.unmatched_groups == 0
@@ -56,10 +55,34 @@ pub(crate) fn summary(
             .collect(),
         columns: plan.reports.clone(),
         findings: plan.findings.clone(),
-        notes: plan.notes.iter().cloned().chain(note_on_pairs(tally)).collect(),
+        notes: plan
+            .notes
+            .iter()
+            .cloned()
+            .chain(notes_on_left_out(plan))
+            .chain(note_on_pairs(tally))
+            .collect(),
         concentration,
         breaks,
     }
+}
+
+/// What is not known of rows that were not read.
+fn notes_on_left_out(plan: &Plan) -> Vec<String> {
+    let LeftOut { rows, totals } = &plan.left_out;
+    if *rows == 0 {
+        return Vec::new();
+    }
+    let is_lacking = |name: &&str| !totals.contains_key(*name);
+    let numbers = plan.measures.iter().filter_map(|measure| measure.column);
+    let numbers = numbers.map(|column| &plan.columns[column]).filter(|column| column.kind == Kind::Number);
+    let lacking = numbers.map(|column| column.name.as_str()).filter(is_lacking);
+    let of_rows = format!(
+        "{rows} rows of each source were not read, since they are known to be the same: the key report counts their keys as distinct and not NULL, and where breaks concentrate is not told"
+    );
+    let of_total =
+        |name| format!("{name} has no control total: it takes all values, or an exact sum of those not read");
+    [of_rows].into_iter().chain(lacking.map(of_total)).collect()
 }
 
 /// What is to be known of the pairs.
@@ -108,7 +131,7 @@ fn measure_report(
         outside,
         passed: is_few && measure.fit == Fit::Whole,
         largest_difference: largest_difference(plan, tally, index, measure, outside < matched_groups),
-        totals: totals(ingested, measure),
+        totals: totals(plan, ingested, measure),
     }
 }
 
@@ -129,22 +152,40 @@ fn largest_difference(
 }
 
 /// The control totals of a measure that adds up over all rows.
-fn totals(ingested: &Ingested, measure: &Measure) -> Option<Vec<Option<String>>> {
+fn totals(plan: &Plan, ingested: &Ingested, measure: &Measure) -> Option<Vec<Option<String>>> {
     let sources = || ingested.totals.iter().zip(&ingested.rows);
+    let is_whole = plan.left_out.rows == 0;
     match (measure.aggregate, measure.column) {
         _ if measure.fit == Fit::Uncomputed => None,
-        (Aggregate::Count, column) => {
+        (Aggregate::Count, column) if is_whole => {
             let count = |(totals, rows): (&Totals, &u64)| column.map_or(*rows, |it| totals.present(it));
             Some(sources().map(|source| Some(count(source).to_string())).collect())
         }
         (Aggregate::Value | Aggregate::Sum | Aggregate::Avg, Some(column))
             if ingested.totals.iter().any(|totals| totals.sums(column)) =>
         {
+            let left_out = plan.left_out.totals.get(&plan.columns[column].name);
+            let left_out = left_out.map(Vec::as_slice).or(is_whole.then_some(&[]))?;
             let shown = |total: Result<Number, Overflow>| {
                 total.map_or_else(|overflow| overflow.to_string(), |total| total.to_string())
             };
-            Some(sources().map(|(totals, _)| totals.total(column).map(shown)).collect())
+            Some(sources().map(|(totals, _)| added(totals.total(column), left_out).map(shown)).collect())
         }
         _ => None,
     }
+}
+
+/// A sum with more to add.
+fn added(total: Option<Result<Number, Overflow>>, more: &[Number]) -> Option<Result<Number, Overflow>> {
+    if more.is_empty() {
+        return total;
+    }
+    let mut sum = DecimalSum::new();
+    match total {
+        Some(Ok(total)) => sum.add(total),
+        Some(Err(overflow)) => return Some(Err(overflow)),
+        None => {}
+    }
+    more.iter().for_each(|number| sum.add(*number));
+    Some(sum.total())
 }

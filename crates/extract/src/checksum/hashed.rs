@@ -169,11 +169,12 @@ pub(crate) struct Bounds {
     pub(crate) distinct: usize,
 }
 
-/// What of a row is hashed of a column.
+/// What of a row is hashed of a column, and whether it is added up.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Hashing {
     pub(crate) column: usize,
     pub(crate) written: Written,
+    pub(crate) is_summed: bool,
 }
 
 /// How the values of a column are written to be hashed.
@@ -188,18 +189,27 @@ pub(crate) enum Written {
 }
 
 /// What is known of a segment.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) struct Hash {
     pub(crate) rows: u64,
     /// The exact sum of the hashes of its rows.
     pub(crate) sum: String,
+    /// The sums of the columns that are added up, of what is not NULL.
+    pub(crate) totals: Vec<Option<String>>,
 }
 
 impl Hash {
-    /// Takes what a database answers apart: the number of the segment, its rows, its hash, and what else was asked.
-    pub(crate) fn split(row: &[Option<String>]) -> Option<(Segment, Self, &[Option<String>])> {
+    /// Takes what a database answers apart: the number of the segment, its rows, its hash, so many totals, and what else was asked.
+    pub(crate) fn split(row: &[Option<String>], totals: usize) -> Option<(Segment, Self, &[Option<String>])> {
         let [Some(segment), Some(rows), Some(sum), rest @ ..] = row else { return None };
-        Some((segment.parse().ok()?, Self { rows: rows.parse().ok()?, sum: sum.clone() }, rest))
+        let (totals, rest) = rest.split_at_checked(totals)?;
+        let hash = Self { rows: rows.parse().ok()?, sum: sum.clone(), totals: totals.to_vec() };
+        Some((segment.parse().ok()?, hash, rest))
+    }
+
+    /// Whether both are of the same rows.
+    pub(crate) fn agrees_with(&self, other: &Self) -> bool {
+        self.rows == other.rows && self.sum == other.sum
     }
 }
 

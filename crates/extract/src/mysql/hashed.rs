@@ -87,18 +87,20 @@ impl Hashed for HashedQuery<'_> {
         fields: &[Hashing],
         only: Option<&[Segment]>,
     ) -> Result<Hashes, Error> {
+        let summed = || fields.iter().filter(|field| field.is_summed);
         let condition =
             only.map_or_else(String::new, |only| format!("where {}", self.condition(cut, side, only)));
         let statement = format!(
-            "select concat({}) as segment, concat(count(*)), concat(sum({})) from {} {condition} group by segment",
+            "select concat({}), concat(count(*)), concat(sum({})){} from {} {condition} group by 1",
             self.number(cut, side),
             self.hash(cut, side, fields),
+            summed().map(|field| self.total(field.column)).collect::<String>(),
             self.query.source()
         );
         let rows = self.session.rows(&statement)?;
         let hashes = rows.iter().map(|row| {
-            let (segment, hash, _) =
-                Hash::split(row).ok_or_else(|| self.database.unexpected(&format!("{row:?}")))?;
+            let (segment, hash, _) = Hash::split(row, summed().count())
+                .ok_or_else(|| self.database.unexpected(&format!("{row:?}")))?;
             Ok((segment, hash))
         });
         hashes.collect()
@@ -119,7 +121,7 @@ impl HashedQuery<'_> {
     /// The hash of a row; of one that cannot be read, or is longer than the server's functions deliver, the number of the
     /// side, which no other table has.
     fn hash(&self, cut: &Cut, side: usize, fields: &[Hashing]) -> String {
-        let fields_of = fields.iter().map(|&Hashing { column, written }| {
+        let fields_of = fields.iter().map(|&Hashing { column, written, .. }| {
             let text = self.text(column, written);
             format!("coalesce(concat(char_length({text}), ':', {text}), '-')")
         });
@@ -131,6 +133,10 @@ impl HashedQuery<'_> {
             return format!("coalesce({hash}, {side})");
         }
         format!("coalesce(if({}, {hash}, null), {side})", conditions.join(" and "))
+    }
+
+    fn total(&self, column: usize) -> String {
+        format!(", concat(sum({} + 0))", ticked(&self.columns[column].name))
     }
 
     /// Whether a value can be read, where it may not: MySQL has dates that are none, and times of more than a day.

@@ -109,12 +109,14 @@ impl Hashed for HashedQuery<'_> {
             self.described[field.column].digits.is_some_and(|digits| digits != Digits::Whole)
         };
         let numbers: Vec<usize> = fields.iter().filter(is_inexact).map(|field| field.column).collect();
+        let summed = || fields.iter().filter(|field| field.is_summed);
         let condition =
             only.map_or_else(String::new, |only| format!("where {}", self.condition(cut, side, only)));
         let statement = format!(
-            "select {}, count(*)::text, sum({})::text{} from {} {condition} group by 1",
+            "select {}, count(*)::text, sum({})::text{}{} from {} {condition} group by 1",
             self.number(cut, side),
             self.hash(cut, side, fields),
+            summed().map(|field| self.total(field.column)).collect::<String>(),
             numbers.iter().map(|column| self.extent(*column)).collect::<String>(),
             self.query.source()
         );
@@ -124,7 +126,7 @@ impl Hashed for HashedQuery<'_> {
         let mut extents = vec![Extent::default(); numbers.len()];
         for row in self.session.rows(&statement, &settings)? {
             let unexpected = || self.database.unexpected(&format!("{row:?}"));
-            let (segment, hash, found) = Hash::split(&row).ok_or_else(unexpected)?;
+            let (segment, hash, found) = Hash::split(&row, summed().count()).ok_or_else(unexpected)?;
             hashes.insert(segment, hash);
             for (extent, found) in extents.iter_mut().zip(found.chunks_exact(3)) {
                 found[..2].iter().flatten().for_each(|numeral| extent.widen_shown(numeral));
@@ -223,6 +225,10 @@ impl HashedQuery<'_> {
             Cell::Instant => format!("({value} at time zone 'UTC')::text"),
             _ => format!("({value}::text)"),
         }
+    }
+
+    fn total(&self, column: usize) -> String {
+        format!(", sum({})::text", quoted(&self.columns[column].name))
     }
 
     /// What tells how many digits the numbers of a column need.

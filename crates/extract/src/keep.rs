@@ -48,7 +48,7 @@ impl<'a> Keep<'a> {
     }
 
     /// Counts a row of so many bytes, and says whether it makes the part full.
-    pub(crate) fn is_filled_by(&mut self, bytes: usize) -> bool {
+    fn is_filled_by(&mut self, bytes: usize) -> bool {
         self.rows += 1;
         self.part_rows += 1;
         self.part_bytes += bytes;
@@ -56,7 +56,7 @@ impl<'a> Keep<'a> {
     }
 
     /// Whether rows have been counted that are not written.
-    pub(crate) fn has_rest(&self) -> bool {
+    fn has_rest(&self) -> bool {
         self.part_rows > 0
     }
 
@@ -78,6 +78,38 @@ impl<'a> Keep<'a> {
         let len = file.metadata().map_err(|source| database.unkept(source))?.len();
         let kept = IpcFile::open(Input::kept(database.place, file, len))?.described_as(kind);
         Ok(Table::of(database.place, Box::new(kept), len))
+    }
+}
+
+/// A column of the part that is being filled.
+pub(crate) trait Filled {
+    /// The values so far, of which nothing is left in it.
+    fn finish(&mut self) -> ArrayRef;
+}
+
+/// Rows while they are written down, a part at a time.
+pub(crate) struct Spool<'a, C> {
+    pub(crate) database: &'a Database<'a>,
+    pub(crate) keep: Keep<'a>,
+    pub(crate) columns: Vec<C>,
+}
+
+impl<C: Filled> Spool<'_, C> {
+    /// Counts a row of so many bytes that is in the columns now.
+    pub(crate) fn count(&mut self, bytes: usize) -> Result<(), Error> {
+        if self.keep.is_filled_by(bytes) { self.write() } else { Ok(()) }
+    }
+
+    fn write(&mut self) -> Result<(), Error> {
+        self.keep.write(self.columns.iter_mut().map(Filled::finish).collect())
+    }
+
+    /// All rows as a table, which came from the kind of database that is named.
+    pub(crate) fn finish(mut self, kind: &'static str) -> Result<Table, Error> {
+        if self.keep.has_rest() {
+            self.write()?;
+        }
+        self.keep.finish(kind)
     }
 }
 

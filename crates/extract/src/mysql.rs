@@ -12,10 +12,12 @@ use self::definition::Definition;
 pub(crate) use self::hashed::HashedQuery;
 use crate::database::{Database, Query, Value, check_columns};
 use crate::error::{Error, Refused};
-use crate::keep::Keep;
+use crate::keep::{Keep, Spool};
 use crate::reach::{PATIENCE, Talk};
 use crate::table::Table;
 
+/// What its tables are called in reports.
+const KIND: &str = "MySQL";
 const PREPARE: u8 = 0x16;
 const EXECUTE: u8 = 0x17;
 /// What ends definitions and rows, in a packet that is shorter than any row.
@@ -100,15 +102,15 @@ async fn deliver(client: &mut Client, database: &Database<'_>, query: &Query) ->
     let refused = |error| refused(database, &error);
     let asked = ask(client, database, query).await?;
     if !database.has_rows {
-        return Spool::new(database, &asked.columns)?.finish();
+        return spool(database, &asked.columns)?.finish(KIND);
     }
     client.send(EXECUTE, &execution(asked.id, &query.values)).await.map_err(refused)?;
     let columns = asked.delivered(client).await.map_err(refused)?;
-    let mut spool = Spool::new(database, &columns)?;
+    let mut spool = spool(database, &columns)?;
     loop {
         let packet = client.receive().await.map_err(refused)?;
         if is_end(&packet) {
-            return spool.finish();
+            return spool.finish(KIND);
         }
         spool.take(packet)?;
     }
@@ -239,23 +241,16 @@ fn execution(id: u32, values: &[Value]) -> Vec<u8> {
     packet
 }
 
-/// Rows while they are written down, a part at a time.
-struct Spool<'a> {
-    database: &'a Database<'a>,
-    keep: Keep<'a>,
-    columns: Vec<Column>,
+/// Begins to write down rows of those columns.
+fn spool<'a>(database: &'a Database<'a>, definitions: &[Definition]) -> Result<Spool<'a, Column>, Error> {
+    let columns = definitions.iter().map(Column::of).collect::<Result<Vec<_>, _>>();
+    let columns = columns.map_err(|problem| database.refused(Refused::Query, problem))?;
+    let fields = definitions.iter().zip(&columns).map(|(definition, column)| column.field(&definition.name));
+    let keep = Keep::new(database, fields.collect())?;
+    Ok(Spool { database, keep, columns })
 }
 
-impl<'a> Spool<'a> {
-    fn new(database: &'a Database<'a>, definitions: &[Definition]) -> Result<Self, Error> {
-        let columns = definitions.iter().map(Column::of).collect::<Result<Vec<_>, _>>();
-        let columns = columns.map_err(|problem| database.refused(Refused::Query, problem))?;
-        let fields =
-            definitions.iter().zip(&columns).map(|(definition, column)| column.field(&definition.name));
-        let keep = Keep::new(database, fields.collect())?;
-        Ok(Self { database, keep, columns })
-    }
-
+impl Spool<'_, Column> {
     fn take(&mut self, row: Packet<'_>) -> Result<(), Error> {
         let bytes = row.rest().len();
         let mut last = 0;
@@ -271,18 +266,7 @@ impl<'a> Spool<'a> {
                 self.database.refused(Refused::Query, format!("{name} in row {place} {unread}; {hint}"))
             }
         })?;
-        if self.keep.is_filled_by(bytes) { self.write() } else { Ok(()) }
-    }
-
-    fn write(&mut self) -> Result<(), Error> {
-        self.keep.write(self.columns.iter_mut().map(Column::finish).collect())
-    }
-
-    fn finish(mut self) -> Result<Table, Error> {
-        if self.keep.has_rest() {
-            self.write()?;
-        }
-        self.keep.finish("MySQL")
+        self.count(bytes)
     }
 }
 

@@ -13,7 +13,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Row, Statement, params_from_ite
 use self::column::{Column, Seen};
 use crate::database::{Database, Query, Value, check_columns};
 use crate::error::{Error, Refused};
-use crate::keep::Keep;
+use crate::keep::{Keep, Spool};
 use crate::table::Table;
 
 /// How long another process may keep the file locked.
@@ -70,7 +70,7 @@ fn read_from(connection: &Connection, database: &Database<'_>, query: &Query) ->
     let columns = seen.iter().map(|seen| Column::of(*seen)).collect();
     let mut spool = Spool { database, keep, columns };
     each_row(&mut statement, values, |row| spool.take(row), refused)?;
-    spool.finish()
+    spool.finish("SQLite")
 }
 
 fn check(statement: &Statement<'_>) -> Result<(), String> {
@@ -112,14 +112,7 @@ fn bound(value: &Value) -> Result<rusqlite::types::Value, String> {
     })
 }
 
-/// Rows while they are written down, a part at a time.
-struct Spool<'a> {
-    database: &'a Database<'a>,
-    keep: Keep<'a>,
-    columns: Vec<Column>,
-}
-
-impl Spool<'_> {
+impl Spool<'_, Column> {
     fn take(&mut self, row: &Row<'_>) -> Result<(), Error> {
         let mut bytes = 0;
         for (at, column) in self.columns.iter_mut().enumerate() {
@@ -132,18 +125,7 @@ impl Spool<'_> {
                 self.database.refused(Refused::Query, format!("{}: {problem}", self.keep.name(at)))
             })?;
         }
-        if self.keep.is_filled_by(bytes) { self.write() } else { Ok(()) }
-    }
-
-    fn write(&mut self) -> Result<(), Error> {
-        self.keep.write(self.columns.iter_mut().map(Column::finish).collect())
-    }
-
-    fn finish(mut self) -> Result<Table, Error> {
-        if self.keep.has_rest() {
-            self.write()?;
-        }
-        self.keep.finish("SQLite")
+        self.count(bytes)
     }
 }
 

@@ -3,6 +3,32 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// The certificate of a server, and who may have signed it.
+pub struct Certified {
+    /// Who has.
+    pub root: PathBuf,
+    /// Somebody who has not.
+    pub stranger: PathBuf,
+    /// The certificate, which can sign no other.
+    pub certificate: PathBuf,
+    /// Its key.
+    pub key: PathBuf,
+}
+
+/// Makes a certificate for `localhost` that another has signed.
+///
+/// # Panics
+///
+/// As [`certify`].
+pub fn certify_server(dir: &Path) -> Certified {
+    let (root, root_key) = certify(dir, "root", &[]);
+    let (stranger, _) = certify(dir, "stranger", &[]);
+    let (ca, ca_key) = (root.to_string_lossy(), root_key.to_string_lossy());
+    let more = ["-CA", &ca, "-CAkey", &ca_key, "-addext", "basicConstraints=critical,CA:FALSE"];
+    let (certificate, key) = certify(dir, "server", &more);
+    Certified { root, stranger, certificate, key }
+}
+
 /// Makes a certificate for `localhost` and its key, with further arguments of `openssl req`.
 ///
 /// # Panics

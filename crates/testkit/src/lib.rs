@@ -15,7 +15,7 @@ mod way;
 mod web;
 
 pub use azure::Azure;
-pub use certificate::certify;
+pub use certificate::{Certified, certify, certify_server};
 pub use mariadb::{Mariadb, MariadbError};
 pub use markdown::blocks;
 pub use odbc::{odbc_to_postgres, odbc_to_sqlite};

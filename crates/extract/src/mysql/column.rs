@@ -13,6 +13,7 @@ use trueup_connect::mysql::{Error, Packet};
 use super::calendar::{self, NoMoment};
 use super::definition::Definition;
 use crate::decimal::{DIGITS_MAX, units};
+use crate::keep::Filled;
 
 /// The character set of what is no text.
 const BINARY: u16 = 63;
@@ -150,9 +151,10 @@ impl Column {
         }
         Ok(())
     }
+}
 
-    /// The values so far.
-    pub(super) fn finish(&mut self) -> ArrayRef {
+impl Filled for Column {
+    fn finish(&mut self) -> ArrayRef {
         match self {
             Self::Null(count) => new_null_array(&DataType::Null, std::mem::take(count)),
             Self::Signed(_, values) => Arc::new(values.finish()),

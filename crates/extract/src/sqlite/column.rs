@@ -8,6 +8,8 @@ use arrow_array::{ArrayRef, new_null_array};
 use arrow_schema::DataType;
 use rusqlite::types::ValueRef;
 
+use crate::keep::Filled;
+
 const HEX: [u8; 16] = *b"0123456789abcdef";
 
 /// The whole numbers that a float tells apart.
@@ -113,9 +115,10 @@ impl Column {
         }
         Ok(())
     }
+}
 
-    /// The values so far.
-    pub(super) fn finish(&mut self) -> ArrayRef {
+impl Filled for Column {
+    fn finish(&mut self) -> ArrayRef {
         match self {
             Self::Null(count) => new_null_array(&DataType::Null, std::mem::take(count)),
             Self::Integers(values) => Arc::new(values.finish()),

@@ -2,7 +2,7 @@
 
 use arrow_array::{Array, ArrayRef};
 use arrow_cast::display::array_value_to_string;
-use trueup_extract::{Database, Engine, Error, Query, Selection, Table};
+use trueup_extract::{Database, Engine, Error, Query, Selection, Table, Value};
 
 pub(crate) fn ask(
     engine: Engine,
@@ -18,6 +18,18 @@ pub(crate) fn ask(
 /// A query without values.
 pub(crate) fn sql(text: &str) -> Query {
     Query { pieces: vec![text.to_owned()], values: Vec::new() }
+}
+
+/// A query whose start asks for a number, with further conditions that hold of values only if they are bound.
+pub(crate) fn bound(start: &str, more: &[(&str, Value)]) -> Query {
+    let conditions = [
+        (start, Value::Integer(7)),
+        (" and date '2026-01-31' = ", Value::Text("2026-01-31".to_owned())),
+        (" and 'x''); drop table t; --' = ", Value::Text("x'); drop table t; --".to_owned())),
+    ];
+    let conditions = || conditions.iter().chain(more);
+    let pieces = conditions().map(|(piece, _)| *piece).chain([" -- all"]).map(str::to_owned);
+    Query { pieces: pieces.collect(), values: conditions().map(|(_, value)| value.clone()).collect() }
 }
 
 /// The values of every row, or of the chosen ones.

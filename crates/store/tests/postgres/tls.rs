@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use trueup_store::{Options, Place, Role, Store, StoreError};
-use trueup_testkit::{Postgres, certify};
+use trueup_testkit::{Certified, Postgres, certify, certify_server};
 
 use crate::database::{connect, tenant, wish};
 
@@ -39,11 +39,7 @@ async fn check(server: &Postgres, table: &[(&str, &str, Result<bool, &str>)]) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_is_trusted_as_asked() {
     let dir = tempfile::tempdir().unwrap();
-    let (root, root_key) = certify(dir.path(), "root", &[]);
-    let (stranger, _) = certify(dir.path(), "stranger", &[]);
-    let signed = ["-CA", root.to_str().unwrap(), "-CAkey", root_key.to_str().unwrap()];
-    let no_root = ["-addext", "basicConstraints=critical,CA:FALSE"];
-    let (certificate, key) = certify(dir.path(), "server", &[signed.as_slice(), &no_root].concat());
+    let Certified { root, stranger, certificate, key } = certify_server(dir.path());
     let server = Postgres::start_encrypted(&certificate, &key).unwrap();
     let with = |mode: &str, path: &Path| format!("sslmode={mode}&sslrootcert={}", path.display());
     let table = [

@@ -33,10 +33,10 @@ pub(crate) fn tables(story: &Story, unreached: &[&str], look: Look) -> String {
     let errors = story.sources.iter().map(|source| (&source.name, &source.error));
     let errors = errors.chain(story.stages.iter().map(|stage| (&stage.name, &stage.error)));
     let errors = errors
-        .filter_map(|(name, error)| Some(vec![Field::text(name), Field::text(visible(error.as_deref()?))]));
+        .filter_map(|(name, error)| Some(vec![Field::name(name), Field::long(visible(error.as_deref()?))]));
     let unreached = unreached
         .iter()
-        .map(|name| vec![Field::text(*name), Field::text("not reached"), Field::number(String::new())]);
+        .map(|name| vec![Field::name(*name), Field::text("not reached"), Field::number(String::new())]);
     let stages = story.stages.iter().map(stage_row).chain(unreached).collect();
     let tables = [
         table("Sources", &["source", "rows", "unmatched"], source_rows(story)),
@@ -54,7 +54,7 @@ fn source_rows(story: &Story) -> Vec<Vec<Field>> {
         .map(|source| {
             let unmatched = unmatched.and_then(|by_source| by_source.get(&source.name));
             vec![
-                Field::text(&source.name),
+                Field::name(&source.name),
                 Field::number(source.rows.map(count).unwrap_or_default()),
                 Field::number(unmatched.copied().map(count).unwrap_or_default()),
             ]
@@ -64,7 +64,7 @@ fn source_rows(story: &Story) -> Vec<Vec<Field>> {
 
 fn stage_row(stage: &Stage) -> Vec<Field> {
     vec![
-        Field::text(&stage.name),
+        Field::name(&stage.name),
         Field::text(stage.result.map(|verdict| verdict.to_string()).unwrap_or_default()),
         Field::number(count(stage.rows)),
     ]
@@ -73,8 +73,8 @@ fn stage_row(stage: &Stage) -> Vec<Field> {
 fn measure_row(stage: &Stage, tolerance: &Tolerance) -> Vec<Field> {
     let value = tolerance.tolerance_value.as_ref().map(|value| format!(" {value}"));
     vec![
-        Field::text(&stage.name),
-        Field::text(&tolerance.measure_name),
+        Field::name(&stage.name),
+        Field::name(&tolerance.measure_name),
         Field::text(format!("{}{}", tolerance.tolerance_type, value.unwrap_or_default())),
         Field::number(count(tolerance.within_tolerance_count)),
         Field::number(count(tolerance.outside_tolerance_count)),

@@ -58,6 +58,44 @@ pub(super) fn wide(format: Format) -> String {
     )
 }
 
+/// A part of a key and how a file was read: what of [`several`] is never cut.
+pub(super) const UNCUT: [&str; 2] =
+    ["東京支店/2026-01-31/KD-000123456789", "CSV, UTF-16LE, `;` `'`, no header"];
+
+/// As many sources as asked for, from afar, with a break in which all differ.
+pub(super) fn several(sources: usize, look: Look) -> String {
+    let name = |number: usize| format!("支店 {number}");
+    let value = |number: usize| Some(Some(format!("お振込 🎉 {} of {number} and more", "x".repeat(40))));
+    let cell =
+        Cell { values: (0..sources).map(value).collect(), outside: breaks()[0].cells[2].outside.clone() };
+    let found = Break {
+        key: vec![text(UNCUT[0]), text("A-1")],
+        occurrence: 1,
+        present: vec![true; sources],
+        has_key: vec![true; sources],
+        cells: vec![cell],
+    };
+    let comparison = Comparison {
+        sources: (0..sources).map(name).collect(),
+        source_row_counts: vec![1_000_000; sources],
+        unmatched_by_source: vec![1; sources],
+        measures: vec![MeasureReport {
+            totals: Some(vec![text("12345678.90"); sources]),
+            ..measure("memo", RuleType::Exact, None, [999, 1])
+        }],
+        key_report: vec![keys(1_000_000, 1, 0); sources],
+        columns: Vec::new(),
+        findings: Vec::new(),
+        notes: Vec::new(),
+        breaks: vec![found],
+        ..ledger_against_bank()
+    };
+    let path = |number| format!("/srv/exports/{}/source_{number}.csv", "2026/01/31/".repeat(8));
+    let input = |number| Input { path: path(number), read_as: UNCUT[1].to_owned() };
+    let inputs: Vec<Input> = (0..sources).map(input).collect();
+    Report { comparison: &comparison, spec: &Spec::default(), inputs: &inputs }.render(Format::Table, look)
+}
+
 fn rendered(comparison: &Comparison, format: Format, look: Look) -> String {
     let input = |path: &str, read_as: &str| Input { path: path.to_owned(), read_as: read_as.to_owned() };
     let inputs = [input("ledger.csv", "CSV, UTF-8, `,` `\"`"), input("bank.parquet", "Parquet")];

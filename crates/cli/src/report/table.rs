@@ -42,10 +42,10 @@ fn sources(report: &Report<'_>, look: Look) -> String {
     let rows: Vec<Vec<Field>> = (comparison.sources.iter().zip(report.inputs).enumerate())
         .map(|(source, (name, input))| {
             vec![
-                Field::text(visible(name)),
+                Field::name(visible(name)),
                 Field::number(phrases::count(comparison.source_row_counts[source])),
                 Field::number(phrases::count(comparison.unmatched_by_source[source])),
-                Field::text(visible(&input.path)),
+                Field::long(visible(&input.path)),
                 Field::text(visible(&input.read_as)),
             ]
         })
@@ -57,7 +57,7 @@ fn keys(report: &Report<'_>, look: Look) -> String {
     let comparison = report.comparison;
     let rows: Vec<Vec<Field>> = (comparison.sources.iter().zip(&comparison.key_report))
         .map(|(name, keys)| {
-            let mut row = vec![Field::text(visible(name))];
+            let mut row = vec![Field::name(visible(name))];
             row.extend(phrases::key_figures(keys).map(Field::number));
             row
         })
@@ -113,7 +113,7 @@ fn columns(report: &Report<'_>, look: Look) -> String {
         .map(|measure| {
             let allowed = if measure.passed && measure.outside > 0 { " (allowed)" } else { "" };
             let rule = format!("{}{allowed}", phrases::rule(measure));
-            let mut row = vec![Field::text(visible(&measure.name)), Field::text(rule)];
+            let mut row = vec![Field::name(visible(&measure.name)), Field::long(rule)];
             row.extend(figures::counts(measure).map(Field::number));
             row
         })
@@ -137,7 +137,7 @@ fn totals(report: &Report<'_>, look: Look) -> String {
     let rows: Vec<Vec<Field>> = summed
         .map(|measure| {
             let totals = figures.totals(measure).into_iter().map(Field::number);
-            [Field::text(visible(&measure.name))].into_iter().chain(totals).collect()
+            [Field::name(visible(&measure.name))].into_iter().chain(totals).collect()
         })
         .collect();
     if rows.is_empty() {
@@ -157,8 +157,8 @@ fn concentrations(report: &Report<'_>, look: Look) -> String {
         .map(|it| {
             let value = visible(phrases::or_null(it.value.as_deref()));
             vec![
-                Field::text(visible(&it.column)),
-                Field::text(value),
+                Field::name(visible(&it.column)),
+                Field::name(value),
                 Field::text(phrases::concentration(it)),
             ]
         })
@@ -169,6 +169,7 @@ fn concentrations(report: &Report<'_>, look: Look) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::marking::width;
     use super::super::{Format, Look, samples};
 
     #[test]
@@ -229,12 +230,21 @@ mod tests {
         UNMATCHED: 975 of 1,005 groups match, 5 outside a tolerance, 25 absent somewhere, 1 finding
 
         Sources
-          source   rows  unmatched  from          read as
-          ledger  1,000          5  ledger.csv    CSV, UTF…`,` `"`
-          bank    1,005         20  bank.parquet  Parquet
+          source       ledger
+            rows       1,000
+            unmatched  5
+            from       ledger.csv
+            read as    CSV, UTF-8, `,` `"`
+          source       bank
+            rows       1,005
+            unmatched  20
+            from       bank.parquet
+            read as    Parquet
 
         Keys
-          source   rows  distinct keys  repeat… keys  rows w…e key
+          source   rows  distinct keys      repeated     rows with
+                                                keys   NULL in the
+                                                               key
           ledger  1,000            999             1             0
           bank    1,005          1,005             0             2
           type drift in ledger: txn_id is text
@@ -247,32 +257,65 @@ mod tests {
           memo: missing in bank
 
         Columns
-          column  rule         within  outside  share  large…rence
-          amount  ABSOL… 0.01     975        5   0.5%         0.03
-          note    EXACT           978        2   0.2%
-          booked  DURAT…..+3d     980        0   0.0%
+          column  rule          within  outside  share     largest
+                                                        difference
+          amount  ABSOLU… 0.01     975        5   0.5%        0.03
+          note    EXACT            978        2   0.2%
+          booked  DURATI…..+3d     980        0   0.0%
 
         Control totals
           column                   ledger                     bank
           amount  12345678901234567890.12  12345678901234567890.27
 
         Where breaks concentrate
-          column  value  rows in breaks
-          ccy     <JPY>  12 of 40 rows in a b…30.0%; 1.7% overall)
+          column            ccy
+          value             <JPY>
+            rows in breaks  12 of 40 rows in a break (30.0%; 1.7%
+                            overall)
 
         Breaks (the first 3 of 30)
-          txn_id  account  column   ledger     bank       diff…nce
-          T-1     DE|01    amount   10.00      10.03      0.03
-                                        ^          ^
-          T-1     DE|01    note     … <one> …  … <two> …
-                                       ^^^        ^^^
-          T-2     NULL     amount   7.5        NULL
-          T-3     DE02     (group)  absent     present
+          txn_id        T-1
+          account       DE|01
+          column        amount
+            ledger      10.00
+                            ^
+            bank        10.03
+                            ^
+            difference  0.03
+          txn_id        T-1
+          account       DE|01
+          column        note
+            ledger      …ins alike <one> and goes on & on, and ends…
+                                    ^^^
+            bank        …ins alike <two> and goes on & on, and ends…
+                                    ^^^
+          txn_id        T-2
+          account       NULL
+          column        amount
+            ledger      7.5
+            bank        NULL
+          txn_id        T-3
+          account       DE02
+          column        (group)
+            ledger      absent
+            bank        present
 
         Notes
           1 key has many rows
           txn_id: text in ledger because of one value of 1000: `N/A` (ledger.csv, line 17); all others are numbers
         "#);
+    }
+
+    #[test]
+    fn any_number_of_sources_fits_any_terminal_with_keys_and_dialects_whole() {
+        for (sources, limit) in [2, 3, 5].into_iter().flat_map(|n| [60, 80, 100, 200].map(|limit| (n, limit)))
+        {
+            let text = samples::several(sources, Look { width: limit, colour: false });
+            let wide = text.lines().skip(1).find(|line| width(line) > limit);
+            assert_eq!(wide, None, "{sources} sources, {limit} columns:\n{text}");
+            let whole = samples::UNCUT.iter().all(|part| text.contains(part));
+            assert!(whole, "{sources} sources, {limit} columns:\n{text}");
+        }
     }
 
     #[test]

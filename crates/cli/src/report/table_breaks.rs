@@ -43,12 +43,12 @@ pub(super) fn render(comparison: &Comparison, look: Look) -> String {
 fn break_rows(comparison: &Comparison, found: &Break) -> Vec<Vec<Field>> {
     let recur = phrases::keys_recur(comparison);
     let key = || {
-        let parts = found.key.iter().map(|part| Field::text(visible(phrases::or_null(part.as_deref()))));
+        let parts = found.key.iter().map(|part| Field::name(visible(phrases::or_null(part.as_deref()))));
         parts.chain(recur.then(|| Field::number(phrases::count(found.occurrence))))
     };
     if !found.is_outside() {
         let presence = phrases::presence(found, "absent").map(Field::text);
-        let row = key().chain([Field::text("(group)")]).chain(presence).chain([Field::text("")]).collect();
+        let row = key().chain([Field::name("(group)")]).chain(presence).chain([Field::text("")]).collect();
         return vec![row];
     }
     let (cells, more) = phrases::outside_cells(comparison, found);
@@ -56,10 +56,10 @@ fn break_rows(comparison: &Comparison, found: &Break) -> Vec<Vec<Field>> {
     (cells.into_iter())
         .map(|(measure, cell, outside)| {
             let difference = Field::text(outside.difference.as_deref().unwrap_or(""));
-            let name = Field::text(visible(&measure.name));
+            let name = Field::name(visible(&measure.name));
             key().chain([name]).chain(values(cell, outside.pair)).chain([difference]).collect()
         })
-        .chain(more.map(|more| key().chain([Field::text(more)]).chain(blank()).collect()))
+        .chain(more.map(|more| key().chain([Field::name(more)]).chain(blank()).collect()))
         .collect()
 }
 
@@ -73,7 +73,7 @@ fn values(cell: &Cell, (first, second): (usize, usize)) -> Vec<Field> {
         .map(|(source, text)| match &marks {
             Some((mark, _)) if source == first => Field::marked(text, mark.clone()),
             Some((_, mark)) if source == second => Field::marked(text, mark.clone()),
-            _ => Field::text(text),
+            _ => Field::long(text),
         })
         .collect()
 }

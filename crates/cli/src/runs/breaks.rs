@@ -97,13 +97,17 @@ fn table(stored: StoredBreaks, limit: usize) -> Result<ExitCode, Failure> {
     let rows = stored.first(limit.saturating_add(1))?;
     let has_more = rows.len() > limit;
     // NULL is nothing at all, unlike the empty text.
-    let field = |value: &Option<String>| match value.as_deref() {
-        None => Field::text(""),
-        Some("") => Field::text("\"\""),
-        Some(text) => Field::text(visible(text)),
+    let shown = |value: &Option<String>| match value.as_deref() {
+        None => String::new(),
+        Some("") => "\"\"".to_owned(),
+        Some(text) => visible(text),
+    };
+    let names = columns.iter().position(|name| name == "column");
+    let field = |(column, value)| {
+        if Some(column) > names { Field::long(shown(value)) } else { Field::name(shown(value)) }
     };
     let fields: Vec<Vec<Field>> =
-        rows.iter().take(limit).map(|row| row.iter().map(field).collect()).collect();
+        rows.iter().take(limit).map(|row| row.iter().enumerate().map(field).collect()).collect();
     if fields.is_empty() {
         return output::say("no breaks\n");
     }

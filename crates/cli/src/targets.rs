@@ -52,9 +52,35 @@ fn read_from(path: &str) -> Vec<PathBuf> {
     if path == "-" {
         return Vec::new();
     }
-    if let Ok(found) = Path::new(path).canonicalize() {
-        return vec![found];
+    let places = trueup_extract::places(path).unwrap_or_default();
+    places.iter().filter_map(|found| found.canonicalize().ok()).collect()
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::ffi::OsStr;
+    use std::fs;
+    use std::os::unix::ffi::OsStrExt;
+
+    use super::read_from;
+
+    #[test]
+    fn a_source_is_read_from_what_its_path_matches_whatever_that_is_called() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let odd = root.join(OsStr::from_bytes(b"\xff-day"));
+        fs::create_dir(&odd).unwrap();
+        fs::write(root.join("[1]-day"), "").unwrap();
+        let cases = [
+            ("*-day", vec![root.join("[1]-day"), odd]),
+            ("[1]-day", vec![root.join("[1]-day")]),
+            ("*-night", vec![]),
+            ("[", vec![]),
+        ];
+        for (path, expected) in cases {
+            let mut found = read_from(root.join(path).to_str().unwrap());
+            found.sort();
+            assert_eq!(found, expected, "{path}");
+        }
     }
-    let matching = glob::glob(path).into_iter().flatten();
-    matching.filter_map(|found| found.ok()?.canonicalize().ok()).collect()
 }

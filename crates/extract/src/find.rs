@@ -18,20 +18,26 @@ pub(crate) const MATCHING: MatchOptions =
 
 /// The files of a source: one file, all files below a directory, or what a glob matches; sorted.
 pub(crate) fn inputs(path: &str, options: &Options) -> Result<Vec<Input>, Error> {
-    let place = Path::new(path);
-    let paths = if place.is_dir() {
-        let found = below(place, options)?;
-        if found.is_empty() {
-            return Err(Error::NoData { path: path.to_owned() });
+    let mut paths = Vec::new();
+    for place in places(path)? {
+        if place.is_dir() {
+            paths.append(&mut below(&place, options)?);
+        } else {
+            paths.push(place);
         }
-        found
-    } else if place.exists() {
-        vec![place.to_owned()]
-    } else if path.contains(WILDCARDS) {
-        matching(path, options)?
-    } else {
-        return Err(Error::Missing { path: path.to_owned(), near: near(place) });
-    };
+    }
+    paths.sort();
+    paths.dedup();
+    if paths.is_empty() {
+        let (place, path) = (Path::new(path), path.to_owned());
+        return Err(if place.exists() {
+            Error::NoData { path }
+        } else if path.contains(WILDCARDS) {
+            Error::NoMatch { path }
+        } else {
+            Error::Missing { path, near: near(place) }
+        });
+    }
     paths.iter().map(|path| Input::at(path, &options.temp_dir)).collect()
 }
 
@@ -43,7 +49,22 @@ enum Step<'a> {
     AnyDepth,
 }
 
-fn matching(pattern: &str, options: &Options) -> Result<Vec<PathBuf>, Error> {
+/// The file or directory that a path names, or those that it matches as a glob; none where there is nothing.
+///
+/// # Errors
+/// When a glob cannot be understood, or a directory that it leads through cannot be read.
+pub fn places(path: &str) -> Result<Vec<PathBuf>, Error> {
+    if Path::new(path).exists() {
+        return Ok(vec![path.into()]);
+    }
+    let mut places = Vec::new();
+    if path.contains(WILDCARDS) {
+        walk(PathBuf::new(), &steps(path)?, &mut places)?;
+    }
+    Ok(places)
+}
+
+fn steps(pattern: &str) -> Result<Vec<Step<'_>>, Error> {
     let mut steps = Vec::new();
     for part in Path::new(pattern).components() {
         steps.push(match part.as_os_str().to_str() {
@@ -54,19 +75,7 @@ fn matching(pattern: &str, options: &Options) -> Result<Vec<PathBuf>, Error> {
             _ => Step::Named(part),
         });
     }
-    let mut places = Vec::new();
-    walk(PathBuf::new(), &steps, &mut places)?;
-    let mut paths = Vec::new();
-    for path in places {
-        if path.is_dir() {
-            paths.append(&mut below(&path, options)?);
-        } else {
-            paths.push(path);
-        }
-    }
-    paths.sort();
-    paths.dedup();
-    if paths.is_empty() { Err(Error::NoMatch { path: pattern.to_owned() }) } else { Ok(paths) }
+    Ok(steps)
 }
 
 /// Finds what the steps lead to; a name that is not UTF-8 is matched as it is shown.

@@ -33,6 +33,7 @@ use std::path::PathBuf;
 pub use checksum::{Checksum, Pair, Pruned, Side, SideError};
 pub use database::{Database, Engine, Query, Value};
 pub use error::{Error, Problem, Refused, catches_panics};
+pub use find::places;
 pub use format::{Format, UnknownFormat};
 pub use objects::{Access, Objects, Scheme};
 pub use table::{Batches, Part, Scan, Selection, Table};

@@ -1,5 +1,7 @@
 //! What it costs to pair rows of one key: the columns that would be outside.
 
+use std::collections::HashMap;
+
 use crate::finish::decide::judge;
 use crate::plan::Plan;
 use crate::reread::entry::{Entry, measured};
@@ -9,22 +11,28 @@ use crate::value::Value;
 /// How many columns are outside, of each row that is held and each that may be paired with it.
 pub(super) fn costs(plan: &Plan, held: &[&Entry<'_>], rows: &[Entry<'_>]) -> Vec<Vec<u64>> {
     let mut costs = vec![vec![0; rows.len()]; held.len()];
-    let held_cells: Vec<Vec<&[u8]>> = held.iter().map(|row| row.by_measure(plan).collect()).collect();
-    let row_cells: Vec<Vec<&[u8]>> = rows.iter().map(|row| row.by_measure(plan).collect()).collect();
+    let held_cells: Vec<&[u8]> = held.iter().flat_map(|row| row.by_measure(plan)).collect();
+    let row_cells: Vec<&[u8]> = rows.iter().flat_map(|row| row.by_measure(plan)).collect();
+    let mut numbers = HashMap::new();
     for (index, measure) in plan.measures.iter().enumerate() {
-        // Each is read once, whatever the number of pairs.
-        let read = |cells: &[Vec<&[u8]>]| -> Vec<Option<Value>> {
-            cells.iter().map(|cells| measured(plan, index, cells[index])).collect()
-        };
-        let (lefts, rights) = (read(&held_cells), read(&row_cells));
+        let lefts = held_cells.iter().skip(index).step_by(plan.measures.len());
+        let rights = row_cells.iter().skip(index).step_by(plan.measures.len());
         if measure.rule == Rule::Exact {
-            let (lefts, rights) = numbered(&lefts, &rights);
-            for (costs, left) in costs.iter_mut().zip(lefts) {
+            // Numbers are compared for each pair, and bytes only once for each row.
+            numbers.clear();
+            let mut number = |cell| -> usize {
+                let next = numbers.len();
+                *numbers.entry(cell).or_insert(next)
+            };
+            let rights: Vec<usize> = rights.map(|cell| number(*cell)).collect();
+            for (costs, left) in costs.iter_mut().zip(lefts.map(|cell| number(*cell))) {
                 costs.iter_mut().zip(&rights).for_each(|(cost, right)| *cost += u64::from(left != *right));
             }
             continue;
         }
-        for ((costs, left), held) in costs.iter_mut().zip(lefts).zip(held) {
+        let read = |cell: &&[u8]| measured(plan, index, cell);
+        let rights: Vec<Option<Value>> = rights.map(read).collect();
+        for ((costs, left), held) in costs.iter_mut().zip(lefts.map(read)).zip(held) {
             for ((cost, right), row) in costs.iter_mut().zip(&rights).zip(rows) {
                 let rule = for_pair(&measure.rule, (held.source(), row.source()));
                 let outcome = judge(&rule, Some(0), &[left.clone(), right.clone()]);
@@ -33,15 +41,6 @@ pub(super) fn costs(plan: &Plan, held: &[&Entry<'_>], rows: &[Entry<'_>]) -> Vec
         }
     }
     costs
-}
-
-/// A number for each value, which equal values share.
-fn numbered(lefts: &[Option<Value>], rights: &[Option<Value>]) -> (Vec<usize>, Vec<usize>) {
-    let mut values: Vec<&Option<Value>> = lefts.iter().chain(rights).collect();
-    values.sort_unstable();
-    values.dedup();
-    let number = |value: &Option<Value>| values.partition_point(|known| *known < value);
-    (lefts.iter().map(number).collect(), rights.iter().map(number).collect())
 }
 
 /// A named base stands for itself only when its source is one of the two; otherwise the larger value does.

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::fingerprint::Seeds;
 use crate::finish::costs::costs;
-use crate::finish::pairing::pair;
+use crate::finish::pairing::{MOST_ROWS, pair};
 use crate::join::Tally;
 use crate::kind::Kind;
 use crate::number::Quantity;
@@ -21,7 +21,7 @@ use crate::tolerance::{Outcome, check};
 use crate::value::{Value, cell_word, take_cell, word, write_shown_cell};
 
 /// With more rows of one key than this in a source, finding the best pairs costs too much.
-pub(crate) const MOST_PAIRED: u64 = 64;
+pub(crate) const MOST_PAIRED: u64 = MOST_ROWS as u64;
 
 /// Decides groups by their values.
 pub(crate) struct Decider<'a> {

@@ -1,132 +1,167 @@
 //! Pairs the rows of two sides so that the total cost is least, and always in the same way.
 
+/// The most rows that a side may have, so that a set of them is the bits of a word.
+pub(crate) const MOST_ROWS: usize = u64::BITS as usize;
+
+const NOBODY: usize = usize::MAX;
+
 /// For each row of the left side, the one of the right it is paired with; `cost[left][right]`.
 ///
 /// As many pairs as the shorter side has rows, at the least total cost; among those, the left rows in order get the
 /// earliest right rows possible.
 pub(crate) fn pair(cost: &[Vec<u64>], rights: usize) -> Vec<Option<usize>> {
     let size = cost.len().max(rights);
-    let at = |left: usize, right: usize| -> i64 {
-        // Rows that do not exist cost nothing: how many are paired with one is given.
-        cost.get(left).and_then(|row| row.get(right)).map_or(0, |cost| cost.cast_signed())
-    };
-    let (left_price, right_price, matching) = assign(size, at);
-    let is_tight = |left: usize, right: usize| at(left, right) == left_price[left] + right_price[right];
-    let earliest = earliest(size, is_tight, matching);
-    (0..cost.len()).map(|left| Some(earliest[left]).filter(|right| *right < rights)).collect()
+    debug_assert!(size <= MOST_ROWS, "the rows of a side are the bits of a word");
+    // Rows that do not exist cost nothing: how many are paired with one is given.
+    let mut square = vec![0; size * size];
+    for (row, cost) in square.chunks_mut(size).zip(cost) {
+        row.iter_mut().zip(cost).for_each(|(cell, cost)| *cell = cost.cast_signed());
+    }
+    let assignment = Assignment::new(size, &square);
+    let tight = assignment.tight();
+    let mut places = Places::new(&tight, assignment.left_of);
+    (0..size).for_each(|left| places.settle(left));
+    places.right_of.into_iter().take(cost.len()).map(|right| Some(right).filter(|it| *it < rights)).collect()
 }
 
-/// The Hungarian method: prices of both sides that no pair exceeds, and for each right the left it goes with.
-fn assign(size: usize, cost: impl Fn(usize, usize) -> i64) -> (Vec<i64>, Vec<i64>, Vec<usize>) {
-    // One more than the rows: index 0 stands for "nobody yet".
-    let (mut left_price, mut right_price) = (vec![0; size + 1], vec![0; size + 1]);
-    let mut left_of = vec![0; size + 1];
-    for left in 1..=size {
-        let mut least = vec![i64::MAX; size + 1];
-        let mut before = vec![0; size + 1];
-        let mut used = vec![false; size + 1];
-        left_of[0] = left;
-        let mut at = 0;
-        while left_of[at] != 0 {
-            used[at] = true;
-            let (row, mut step, mut next) = (left_of[at], i64::MAX, 0);
-            for right in 1..=size {
-                if used[right] {
-                    continue;
-                }
-                let reduced = cost(row - 1, right - 1) - left_price[row] - right_price[right];
-                if reduced < least[right] {
-                    least[right] = reduced;
-                    before[right] = at;
+/// The Hungarian method: prices of both sides that no pair exceeds, and pairs that do not fall short of them.
+struct Assignment<'a> {
+    size: usize,
+    cost: &'a [i64],
+    left_price: Vec<i64>,
+    right_price: Vec<i64>,
+    left_of: Vec<usize>,
+}
+
+impl<'a> Assignment<'a> {
+    fn new(size: usize, cost: &'a [i64]) -> Self {
+        let left_price: Vec<i64> =
+            cost.chunks(size).map(|row| row.iter().copied().min().unwrap_or(0)).collect();
+        let mut right_price = vec![i64::MAX; size];
+        for (row, price) in cost.chunks(size).zip(&left_price) {
+            right_price.iter_mut().zip(row).for_each(|(least, cost)| *least = (*least).min(cost - price));
+        }
+        let mut new = Self { size, cost, left_price, right_price, left_of: vec![NOBODY; size] };
+        // At the prices that rows ask for on their own, most are paired already.
+        let mut alone = Vec::new();
+        for left in 0..size {
+            match (0..size).find(|&right| new.left_of[right] == NOBODY && new.excess(left, right) == 0) {
+                Some(right) => new.left_of[right] = left,
+                None => alone.push(left),
+            }
+        }
+        alone.into_iter().for_each(|left| new.add(left));
+        new
+    }
+
+    /// What a pair costs beyond the prices.
+    fn excess(&self, left: usize, right: usize) -> i64 {
+        self.cost[left * self.size + right] - self.left_price[left] - self.right_price[right]
+    }
+
+    /// Pairs one more row, moving others and raising prices as far as need be.
+    fn add(&mut self, added: usize) {
+        let size = self.size;
+        let (mut least, mut before, mut used) = (vec![i64::MAX; size], vec![NOBODY; size], vec![false; size]);
+        let (mut left, mut at) = (added, NOBODY);
+        loop {
+            let (mut step, mut next) = (i64::MAX, NOBODY);
+            for right in (0..size).filter(|right| !used[*right]) {
+                let excess = self.excess(left, right);
+                if excess < least[right] {
+                    (least[right], before[right]) = (excess, at);
                 }
                 if least[right] < step {
-                    step = least[right];
-                    next = right;
+                    (step, next) = (least[right], right);
                 }
             }
-            for right in 0..=size {
+            self.left_price[added] += step;
+            for right in 0..size {
                 if used[right] {
-                    left_price[left_of[right]] += step;
-                    right_price[right] -= step;
+                    self.left_price[self.left_of[right]] += step;
+                    self.right_price[right] -= step;
                 } else {
                     least[right] -= step;
                 }
             }
-            at = next;
+            used[next] = true;
+            (left, at) = (self.left_of[next], next);
+            if left == NOBODY {
+                break;
+            }
         }
-        while at != 0 {
-            left_of[at] = left_of[before[at]];
+        while before[at] != NOBODY {
+            self.left_of[at] = self.left_of[before[at]];
             at = before[at];
         }
+        self.left_of[at] = added;
     }
-    let matching = left_of[1..].iter().map(|left| left - 1).collect();
-    (left_price.split_off(1), right_price.split_off(1), matching)
+
+    /// For each left row the right rows at no more than the prices: the least-cost pairings are those of such pairs only.
+    fn tight(&self) -> Vec<u64> {
+        let is_tight = |left: usize, right: usize| u64::from(self.excess(left, right) == 0) << right;
+        (0..self.size)
+            .map(|left| (0..self.size).fold(0, |rights, right| rights | is_tight(left, right)))
+            .collect()
+    }
 }
 
-fn partner(left_of: &[Option<usize>], left: usize) -> usize {
-    let partner = left_of.iter().position(|owner| *owner == Some(left));
-    partner.expect("a perfect matching leaves no row alone")
+/// Which right row each left one has, of those it may have.
+struct Places<'a> {
+    tight: &'a [u64],
+    left_of: Vec<usize>,
+    right_of: Vec<usize>,
+    /// Right rows that earlier left rows keep.
+    settled: u64,
 }
 
-/// Among the perfect matchings of tight pairs (they are the least-cost ones), the one in which the left rows in order
-/// get the earliest right rows.
-fn earliest(size: usize, is_tight: impl Fn(usize, usize) -> bool, left_of: Vec<usize>) -> Vec<usize> {
-    let mut left_of: Vec<Option<usize>> = left_of.into_iter().map(Some).collect();
-    let mut settled = vec![false; size];
-    let mut chosen = Vec::with_capacity(size);
-    for left in 0..size {
-        let own = partner(&left_of, left);
-        for right in 0..size {
-            if settled[right] || !is_tight(left, right) {
+impl<'a> Places<'a> {
+    fn new(tight: &'a [u64], left_of: Vec<usize>) -> Self {
+        let mut right_of = vec![NOBODY; left_of.len()];
+        left_of.iter().enumerate().for_each(|(right, &left)| right_of[left] = right);
+        Self { tight, left_of, right_of, settled: 0 }
+    }
+
+    /// Gives a left row the earliest place that can be had without moving those before it.
+    fn settle(&mut self, left: usize) {
+        let own = self.right_of[left];
+        let mut seen = self.settled;
+        for right in 0..own {
+            let bit = 1 << right;
+            // From a place that was seen before nobody could move on.
+            if self.tight[left] & !seen & bit == 0 {
                 continue;
             }
-            if right == own {
-                break;
-            }
-            let mut attempt = left_of.clone();
-            let displaced = attempt[right].replace(left);
-            attempt[own] = None;
-            let mut seen = settled.clone();
-            seen[right] = true;
-            if displaced.is_none_or(|displaced| rehouse(displaced, &is_tight, &mut attempt, &mut seen)) {
-                left_of = attempt;
+            seen |= bit;
+            if self.move_on(right, own, &mut seen) {
+                (self.left_of[right], self.right_of[left]) = (left, right);
                 break;
             }
         }
-        let right = partner(&left_of, left);
-        settled[right] = true;
-        chosen.push(right);
+        self.settled |= 1 << self.right_of[left];
     }
-    chosen
-}
 
-/// Finds a place for a left row among those not seen, moving others if need be.
-fn rehouse(
-    left: usize,
-    is_tight: &impl Fn(usize, usize) -> bool,
-    left_of: &mut [Option<usize>],
-    seen: &mut [bool],
-) -> bool {
-    for right in 0..left_of.len() {
-        if seen[right] || !is_tight(left, right) {
-            continue;
-        }
-        seen[right] = true;
-        let is_free = match left_of[right] {
-            None => true,
-            Some(owner) => rehouse(owner, is_tight, left_of, seen),
-        };
-        if is_free {
-            left_of[right] = Some(left);
-            return true;
+    /// Finds another place for the left row at the right one, moving others if need be, until one gets the free place.
+    fn move_on(&mut self, right: usize, free: usize, seen: &mut u64) -> bool {
+        let left = self.left_of[right];
+        loop {
+            let open = self.tight[left] & !*seen;
+            if open == 0 {
+                return false;
+            }
+            let next = if open >> free & 1 == 1 { free } else { open.trailing_zeros() as usize };
+            *seen |= 1 << next;
+            if next == free || self.move_on(next, free, seen) {
+                (self.left_of[next], self.right_of[left]) = (left, next);
+                return true;
+            }
         }
     }
-    false
 }
 
 #[cfg(test)]
 mod tests {
-    use super::pair;
+    use super::{MOST_ROWS, pair};
 
     /// Tries every assignment, in order of the left rows' choices, and keeps the first of the cheapest.
     fn by_trying(cost: &[Vec<u64>], rights: usize) -> Vec<Option<usize>> {
@@ -172,12 +207,27 @@ mod tests {
             random ^= random << 17;
             random % below
         };
-        for _ in 0..2000 {
+        for _ in 0..3000 {
             let (lefts, rights) = (1 + next(5) as usize, 1 + next(5) as usize);
             let costs = 1 + next(4);
             let cost: Vec<Vec<u64>> =
                 (0..lefts).map(|_| (0..rights).map(|_| next(costs)).collect()).collect();
             assert_eq!(pair(&cost, rights), by_trying(&cost, rights), "{cost:?}");
+        }
+    }
+
+    #[test]
+    fn the_most_rows_find_the_only_pairs_that_are_cheap() {
+        let places: Vec<usize> = (0..MOST_ROWS).map(|left| left * 37 % MOST_ROWS).collect();
+        for others in [1, 2, 5] {
+            let cost = |left: usize, right: usize| {
+                if places[left] == right { 0 } else { 1 + others * 7 / (1 + right as u64) }
+            };
+            let cost: Vec<Vec<u64>> =
+                (0..MOST_ROWS).map(|left| (0..MOST_ROWS).map(|right| cost(left, right)).collect()).collect();
+            assert_eq!(pair(&cost, MOST_ROWS), places.iter().copied().map(Some).collect::<Vec<_>>());
+            let first: Vec<Option<usize>> = (0..MOST_ROWS).map(Some).collect();
+            assert_eq!(pair(&vec![vec![others; MOST_ROWS]; MOST_ROWS], MOST_ROWS), first, "all alike");
         }
     }
 }

@@ -84,7 +84,7 @@ fn group_room(root: &Path, own: &str) -> Option<u64> {
     let path = own.lines().find_map(|line| line.strip_prefix("0::"))?.trim_start_matches('/');
     let own = root.join(path);
     let groups = own.ancestors().take_while(|group| group.starts_with(root));
-    // A group without a limit says `max`, which is no number, and the root has no such file.
+    // What cannot be read, or is no number, limits nothing: the root has no such file, and a group without a limit says `max`.
     let number =
         |group: &Path, file: &str| fs::read_to_string(group.join(file)).ok()?.trim().parse::<u64>().ok();
     groups

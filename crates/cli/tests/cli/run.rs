@@ -131,11 +131,14 @@ stages: [{name: strict}, {name: loose, tolerances: {amount: \"1\"}}]
 #[test]
 fn findings_are_shown_and_breaks_only_where_there_are_some() {
     let shared = Shared::sqlite();
-    let write = |name: &str, text: &str| fs::write(shared.place.path().join(name), text).unwrap();
-    write("job.yaml", JOB);
-    write("ledger.csv", "txn_id,amount,memo\n1,10.00,a\n2,20.00,b\n");
-    write("bank.csv", "txn_id,amount\n1,10.00\n2,20.00\n");
-    insta::assert_snapshot!(masked(&shared.shown(&["run", "job.yaml"])), @r"
+    let run = |job: &str, amount: &str| {
+        let write = |name: &str, text: &str| fs::write(shared.place.path().join(name), text).unwrap();
+        write("job.yaml", job);
+        write("ledger.csv", "txn_id,amount,memo\n1,10.00,a\n2,20.00,b\n");
+        write("bank.csv", &format!("txn_id,amount\n1,{amount}\n2,20.00\n"));
+        masked(&shared.shown(&["run", "job.yaml"]))
+    };
+    insta::assert_snapshot!(run(JOB, "10.00"), @r"
     exit 1
     UNMATCHED: 2 of 2 groups match, 1 finding
 
@@ -161,9 +164,7 @@ fn findings_are_shown_and_breaks_only_where_there_are_some() {
     let shown = masked(&shared.shown(&["runs", "show", list[0]["run_id"].as_str().unwrap()]));
     assert!(shown.contains("\n2 of 2 groups match, 1 finding\n"), "{shown}");
     assert!(shown.contains("\nFindings\n  memo: missing in bank\n"), "{shown}");
-    write("job.yaml", STRICT_AND_LOOSE);
-    write("bank.csv", "txn_id,amount\n1,10.01\n2,20.00\n");
-    insta::assert_snapshot!(masked(&shared.shown(&["run", "job.yaml"])), @r"
+    insta::assert_snapshot!(run(STRICT_AND_LOOSE, "10.01"), @r"
     exit 1
     UNMATCHED: 2 of 2 groups match, 1 finding
 

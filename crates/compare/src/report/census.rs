@@ -11,6 +11,8 @@ use crate::spec::Rule;
 
 /// A column with more values than this is no place where breaks concentrate.
 const MOST_VALUES: usize = 64;
+/// Nor is one with a longer value, so that the values that are kept take little memory.
+const MOST_BYTES: usize = 256;
 /// Fewer broken rows say nothing.
 const LEAST_BROKEN_ROWS: u64 = 10;
 /// How many times its share of breaks a value must have.
@@ -55,12 +57,16 @@ impl Census {
             let Some(counts) = slot else { continue };
             let mut tally = Tally::default();
             seeds.words(index, &columns[index], rows, |row, word| tally.count(row, word));
+            let mut any_long = false;
             for &(word, row, times) in tally.values() {
-                let value = || show(&plan.columns[index], &columns[index], row);
-                counts.entry(word).or_insert_with(|| Count { value: value(), rows: 0, broken: 0 }).rows +=
-                    times;
+                let count = counts.entry(word).or_insert_with(|| {
+                    let value = show(&plan.columns[index], &columns[index], row);
+                    any_long |= value.as_ref().is_some_and(|value| value.len() > MOST_BYTES);
+                    Count { value, rows: 0, broken: 0 }
+                });
+                count.rows += times;
             }
-            if tally.has_many() || counts.len() > MOST_VALUES {
+            if any_long || tally.has_many() || counts.len() > MOST_VALUES {
                 *slot = None;
             }
         }

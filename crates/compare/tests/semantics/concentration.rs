@@ -5,8 +5,12 @@ use trueup_compare::{Break, BreakHeader, BreakSink, Comparison};
 use crate::scene::{Scene, table, texts, whole};
 
 const ROWS: i64 = 24_000;
+const LONG: &str = match str::from_utf8(&[b'x'; 257]) {
+    Ok(long) => long,
+    Err(_) => "",
+};
 
-/// Every so-manieth row breaks, and no other row has its `book`, `code`, `desk` and `region`.
+/// Every so-manieth row breaks, and no other row has its `book`, `code`, `desk`, `region` and `story`.
 fn scene(every: i64) -> Scene {
     let breaks = |row: &i64| row % every == 0;
     let column = |value: &dyn Fn(i64) -> String| {
@@ -24,6 +28,7 @@ fn scene(every: i64) -> Scene {
             ("code", either("one too many", 64)),
             ("desk", either("the last that counts", 63)),
             ("region", either("north", 5)),
+            ("story", either(LONG, 5)),
             ("v", whole(&values.collect::<Vec<_>>())),
         ])
     };
@@ -63,7 +68,7 @@ fn values_with_far_more_breaks_than_their_share_are_named() {
             ("desk", Some("the last that counts"), broken, broken),
             ("region", Some("north"), broken, broken),
         ];
-        assert_eq!(found, expected, "`code` has more than 64 values");
+        assert_eq!(found, expected, "`code` has more than 64 values, `story` a long one");
         let all = &comparison.concentration[0];
         assert_eq!((all.all_rows, all.all_broken_rows), (48_000, broken));
     }

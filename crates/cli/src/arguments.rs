@@ -13,8 +13,8 @@ use crate::report::Format;
 
 pub(crate) use queues::{LimitOf, Queues, QueuesList, QueuesSet};
 pub(crate) use running::{
-    Breaks, BreaksForm, Cancel, Check, Events, Init, Interval, List, Places, Retry, Run, Runs, Serve, Show,
-    StatusOf, Tail, Work, Worker,
+    Breaks, BreaksForm, Cancel, Check, Door, Events, Init, Interval, List, Places, Retry, Run, Runs, Serve,
+    Show, StatusOf, Tail, Work, Worker,
 };
 
 /// Compares tables exactly, fast and within a memory cap.

@@ -1,5 +1,6 @@
 //! `trueup`: says how N tables differ, runs jobs that ask so, and looks after what is remembered of runs.
 
+mod api;
 mod arguments;
 mod attempt;
 mod audit;

@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::{runtime, shell, terminal};
 
 /// The one tenant that there is so far.
-const TENANT: &str = "default";
+pub(crate) const TENANT: &str = "default";
 /// What the default store is called in the data directory.
 const STORE_FILE: &str = "trueup.db";
 /// Where the files of runs are in the data directory.

@@ -11,11 +11,11 @@ use trueup_control::{Child, Local, Means, Roles, Settings, Station, Stopping, mi
 use trueup_lifecycle::Settings as RunSettings;
 use trueup_store::{Options, Place, Role};
 
-use crate::arguments::{Interval, Serve, Work, Worker};
+use crate::arguments::{Door, Interval, Serve, Work, Worker};
 use crate::failure::{Failure, INTERRUPTED};
 use crate::interrupt::Interrupted;
 use crate::place::Home;
-use crate::{log, memory, runtime, who};
+use crate::{api, log, memory, runtime, who};
 
 /// How much of the free memory runs have that are given no other limit.
 const MEMORY_SHARE: &str = "60%";
@@ -36,7 +36,8 @@ pub(crate) fn serve(options: &Serve) -> Result<ExitCode, Failure> {
         },
         ..Options::default()
     };
-    start(&Home::of(&options.places)?, &options.work, true, settings, store_options)
+    let door = Some(&options.door);
+    start(&Home::of(&options.places)?, &options.work, door, settings, store_options)
 }
 
 /// Works alone.
@@ -45,16 +46,18 @@ pub(crate) fn work(options: &Worker) -> Result<ExitCode, Failure> {
     let settings = Settings { lease, retention, ..Settings::default() };
     let run_settings = RunSettings { lease_ms: millis(lease), ..RunSettings::default() };
     let store_options = Options { settings: run_settings, ..Options::default() };
-    start(&Home::of(&options.places)?, &options.work, false, settings, store_options)
+    start(&Home::of(&options.places)?, &options.work, None, settings, store_options)
 }
 
+/// Works, and where there is a door serves, until it is interrupted.
 fn start(
     home: &Home,
     work: &Work,
-    executor: bool,
+    door: Option<&Door>,
     settings: Settings,
     store_options: Options,
 ) -> Result<ExitCode, Failure> {
+    let executor = door.is_some();
     let roles = Roles { executor, places: work.places.unwrap_or_else(default_places) };
     if roles == (Roles { executor: false, places: 0 }) {
         return Err(Failure::usage_hint("--places 0: a worker without places does nothing", "give it one"));
@@ -65,6 +68,10 @@ fn start(
     log::start(work.log);
     let interrupted = Interrupted::catch()?;
     runtime::serve(async {
+        let listener = match door {
+            Some(door) => Some(api::bind(door).await?),
+            None => None,
+        };
         // A worker is beside the one server that a SQLite file may have.
         let role = if executor { Role::Server } else { Role::Command };
         let store_options = Options { name: Some(name.clone()), ..store_options };
@@ -79,8 +86,13 @@ fn start(
             lease: settings.lease,
             stopping: stopping.clone(),
         };
-        let engine = Arc::new(Local::new(runs_dir));
-        tracing::info!(store = %home.store, name, places = roles.places, executor, "started");
+        let engine = Arc::new(Local::new(runs_dir.clone()));
+        let listens_on = match listener {
+            Some(listener) => Some(api::open(listener, &store, runs_dir, &stopping).await?),
+            None => None,
+        };
+        let api = listens_on.map(tracing::field::display);
+        tracing::info!(store = %home.store, name, places = roles.places, executor, api, "started");
         trueup_control::serve(&engine, station, roles, settings);
         interrupted.wait().await;
         tracing::info!("stopping: what is under way is finished or handed back; Ctrl-C again ends at once");

@@ -48,10 +48,7 @@ impl Stopping {
     }
 
     /// Starts a task that [`Self::finish`] waits for.
-    pub(crate) fn spawn<T: Send + 'static>(
-        &self,
-        task: impl Future<Output = T> + Send + 'static,
-    ) -> JoinHandle<T> {
+    pub fn spawn<T: Send + 'static>(&self, task: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
         self.tasks.spawn(task)
     }
 

@@ -2,6 +2,7 @@
 
 mod azure;
 mod certificate;
+mod http;
 mod keeper;
 mod mariadb;
 mod markdown;
@@ -16,6 +17,7 @@ mod web;
 
 pub use azure::Azure;
 pub use certificate::{Certified, certify, certify_server};
+pub use http::{Http, Reply};
 pub use mariadb::{Mariadb, MariadbError};
 pub use markdown::blocks;
 pub use odbc::{odbc_to_postgres, odbc_to_sqlite};

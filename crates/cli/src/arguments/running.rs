@@ -1,5 +1,6 @@
 //! The command line of what runs jobs, and looks at their runs.
 
+use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -85,6 +86,10 @@ pub(crate) struct Serve {
     #[command(flatten)]
     pub(crate) places: Places,
 
+    /// Where it listens.
+    #[command(flatten)]
+    pub(crate) door: Door,
+
     /// How it works.
     #[command(flatten)]
     pub(crate) work: Work,
@@ -96,6 +101,24 @@ pub(crate) struct Serve {
     /// How old a claim must be before it counts as stale
     #[arg(long, value_name = "TIME", default_value = "300s", value_parser = parse_limit, help_heading = "Times")]
     pub(crate) reconcile_grace: Duration,
+}
+
+/// Where a server listens.
+#[derive(Debug, Args)]
+pub(crate) struct Door {
+    /// The address and port of the API; port 0 takes any that is free
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        env = "TRUEUP_LISTEN",
+        default_value = "127.0.0.1:7400",
+        help_heading = "API"
+    )]
+    pub(crate) listen: SocketAddr,
+
+    /// Lets it listen elsewhere than on this machine without encryption, for where something in front of it encrypts
+    #[arg(long, env = "TRUEUP_INSECURE", help_heading = "API")]
+    pub(crate) insecure: bool,
 }
 
 /// What `trueup worker` takes.

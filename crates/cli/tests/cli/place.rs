@@ -45,9 +45,11 @@ impl Place {
     pub(crate) fn trueup(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_trueup"));
         command.current_dir(self.path()).env_remove("NO_COLOR").args(arguments);
-        for name in ["TRUEUP_STORE", "TRUEUP_DATA_DIR", "TRUEUP_LOG"] {
+        for name in ["TRUEUP_STORE", "TRUEUP_DATA_DIR", "TRUEUP_LOG", "TRUEUP_BOOTSTRAP_KEY"] {
             command.env_remove(name);
         }
+        // Tests serve side by side.
+        command.env("TRUEUP_LISTEN", "127.0.0.1:0");
         command.env("XDG_DATA_HOME", self.path().join("data")).env("USER", "ann");
         command
     }

@@ -35,6 +35,8 @@ impl Process {
             .arg(program)
             .args(arguments)
             .envs(environment)
+            // Tests serve side by side.
+            .env("TRUEUP_LISTEN", "127.0.0.1:0")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

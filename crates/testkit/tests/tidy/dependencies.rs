@@ -44,7 +44,7 @@ fn uses(file: &Source, folder: &str, kind: &str, name: &str) -> bool {
 }
 
 /// Crates of the workspace that a crate may build on; tests may use any.
-const LAYERS: [(&str, &[&str]); 11] = [
+const LAYERS: [(&str, &[&str]); 12] = [
     ("trueup-compare", &[]),
     ("trueup-connect", &[]),
     ("trueup-control", &["trueup-events", "trueup-lifecycle", "trueup-store"]),
@@ -53,6 +53,7 @@ const LAYERS: [(&str, &[&str]); 11] = [
     ("trueup-job", &[]),
     ("trueup-lifecycle", &["trueup-events"]),
     ("trueup-reconcile", &["trueup-compare", "trueup-events", "trueup-extract", "trueup-job"]),
+    ("trueup-server", &["trueup-control", "trueup-events", "trueup-job", "trueup-lifecycle", "trueup-store"]),
     ("trueup-store", &["trueup-connect", "trueup-events", "trueup-lifecycle"]),
     (
         "trueup-cli",
@@ -64,6 +65,7 @@ const LAYERS: [(&str, &[&str]); 11] = [
             "trueup-job",
             "trueup-lifecycle",
             "trueup-reconcile",
+            "trueup-server",
             "trueup-store",
         ],
     ),

@@ -108,6 +108,7 @@ impl Envelope {
             traceparent: None,
             extensions: BTreeMap::new(),
             details: Some(Box::new(self.details)),
+            mark: None,
         }
     }
 }

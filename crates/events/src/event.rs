@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use uuid::Uuid;
 
-use crate::id::{RunId, TenantId};
+use crate::id::{JobId, RunId, TenantId};
 use crate::mask::mask_texts;
 use crate::payload::{Ids, Payload};
 use crate::snowflake::EventId;
@@ -15,6 +16,8 @@ use crate::word::words;
 
 /// The extension that keeps an event's place in another log.
 pub(crate) const ORIGIN_SEQUENCE: &str = "originsequence";
+/// The extension that keeps what another log marked it as.
+pub(crate) const ORIGIN_MARK: &str = "originmark";
 
 /// The `source` of events, by who says them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,6 +73,20 @@ pub struct Event {
     pub extensions: BTreeMap<String, Value>,
     /// What the ingest envelope says beyond that; none for events of our own making.
     pub details: Option<Box<Details>>,
+    /// Why it is only kept and moves nothing; the log says so of what comes from outside, no producer does.
+    pub mark: Option<Mark>,
+}
+
+words! {
+    /// Why an event from outside moves nothing.
+    Mark {
+        /// It tells of a run what only the store may tell, in the change that it tells of.
+        Illegal = "illegal",
+        /// What it is about had ended before.
+        Stale = "stale",
+        /// Its producer says that it is only to be read.
+        Noted = "noted",
+    }
 }
 
 /// What an event from outside says about itself, beside its payload.
@@ -148,19 +165,39 @@ impl Event {
             traceparent: None,
             extensions: BTreeMap::new(),
             details: None,
+            mark: None,
         }
+    }
+
+    /// Says something of our own about an execution that something else started, which has no job here.
+    pub fn of_observed(
+        event_id: EventId,
+        time: Time,
+        (tenant_id, run_id): (TenantId, RunId),
+        payload: &Payload,
+        sources: &Sources,
+    ) -> Self {
+        let ids = Ids { run_id, job_id: JobId(Uuid::nil()), tenant_id };
+        let mut event = Self::new(event_id, time, &ids, payload, sources);
+        if let Value::Object(data) = &mut event.data {
+            data.remove("job_id");
+        }
+        event
     }
 
     /// Whether another event with the same id says the same, so that a repetition adds nothing.
     ///
     /// The place in the log, or in another that it went through, is no part of what an event says, nor is the trace of the request that carried it, nor a time
-    /// that was stamped on arrival.
+    /// that was stamped on arrival, nor how the log marked it.
     pub fn says_the_same(&self, other: &Self) -> bool {
         let stamped_here = self.stamped_here || other.stamped_here;
         let content = |event: &Self| {
             let time = if stamped_here { Time::from_unix_us(0) } else { event.time.clone() };
-            let mut event = Self { position: None, traceparent: None, time, stamped_here, ..event.clone() };
-            event.extensions.remove(ORIGIN_SEQUENCE);
+            let mut event =
+                Self { position: None, traceparent: None, mark: None, time, stamped_here, ..event.clone() };
+            for origin in [ORIGIN_SEQUENCE, ORIGIN_MARK] {
+                event.extensions.remove(origin);
+            }
             event
         };
         content(self) == content(other)
@@ -209,6 +246,16 @@ mod tests {
     }
 
     #[test]
+    fn an_event_of_ours_about_another_systems_execution_names_no_job() {
+        let (id, time) = (EventId::new(7).unwrap(), "2026-07-01T12:00:00Z".parse().unwrap());
+        let payload = CancelRequested { cancelled_by: "ann".to_owned(), reason: "loop".to_owned() }.into();
+        let of = (ids().tenant_id, RunId::Number(42));
+        let event = Event::of_observed(id, time, of, &payload, &Sources::default());
+        let data = r#"{"cancelled_by":"ann","reason":"loop","run_id":"42","tenant_id":"0a1b2c3d-4e5f-4607-8899-aabbccddeeff"}"#;
+        assert_eq!((event.run_id, event.data.to_string().as_str()), (RunId::Number(42), data));
+    }
+
+    #[test]
     fn a_repetition_says_the_same() {
         let later = || "2026-07-01T12:00:01Z".parse().unwrap();
         let mut numbered = event();
@@ -218,7 +265,8 @@ mod tests {
         let stamped = Event { time: later(), stamped_here: true, ..event() };
         let relayed =
             Event { extensions: BTreeMap::from([(ORIGIN_SEQUENCE.to_owned(), "9".into())]), ..event() };
-        for same in [event(), numbered, other_zone, stamped, relayed] {
+        let marked = Event { mark: Some(Mark::Stale), ..event() };
+        for same in [event(), numbered, other_zone, stamped, relayed, marked] {
             assert!(event().says_the_same(&same), "{same:?}");
         }
         let at_another_time = Event { time: later(), ..event() };

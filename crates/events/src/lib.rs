@@ -18,7 +18,7 @@ mod time;
 mod vocabulary;
 mod word;
 
-pub use event::{Details, Event, ResultKind, Sources, Status};
+pub use event::{Details, Event, Mark, ResultKind, Sources, Status};
 pub use id::{JobId, RunId, TenantId, UnknownId};
 pub use mask::{mask, mask_text};
 pub use payload::{Ids, Payload, PayloadError};

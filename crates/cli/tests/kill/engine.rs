@@ -118,6 +118,7 @@ fn observed(store: &Store, tenant_id: TenantId, step: usize) -> Event {
         traceparent: None,
         extensions: BTreeMap::new(),
         details: None,
+        mark: None,
     }
 }
 

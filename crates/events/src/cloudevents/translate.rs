@@ -3,13 +3,16 @@
 use serde_json::Value;
 
 use super::{CloudError, CloudEvent, Data};
-use crate::event::{Event, ORIGIN_SEQUENCE};
+use crate::event::{Event, ORIGIN_MARK, ORIGIN_SEQUENCE};
 use crate::id::{RunId, TenantId};
 use crate::mask::{mask, mask_members};
 use crate::payload::Payload;
 use crate::snowflake::EventId;
 use crate::time::Time;
 use crate::vocabulary::{EventName, EventType};
+
+/// The extension that says why an event moves nothing here.
+const MARK: &str = "mark";
 
 /// What is known of a message from elsewhere that the message does not say itself.
 #[derive(Debug, Clone)]
@@ -31,6 +34,7 @@ impl CloudEvent {
             ("sequence", event.position.map(|position| position.to_string())),
             ("causationid", event.causation_id.map(|id| id.to_string())),
             ("traceparent", event.traceparent.clone()),
+            (MARK, event.mark.map(|mark| mark.to_string())),
         ];
         let present = ours.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.into())));
         extensions.extend(present);
@@ -52,7 +56,7 @@ impl CloudEvent {
 
     /// Makes it an event of the log: checked if it is of a type of ours, and with its secrets masked.
     ///
-    /// A producer whose ids are no numbers keeps them in the extension `originid`, and its own `sequence` in `originsequence`.
+    /// A producer whose ids are no numbers keeps them in the extension `originid`, its own `sequence` in `originsequence`, and its own `mark` in `originmark`.
     pub fn into_event(mut self, arrival: Arrival<'_>) -> Result<Event, CloudError> {
         self.check_tenant(arrival.tenant_id)?;
         let run_id = self.run_id()?;
@@ -73,8 +77,10 @@ impl CloudEvent {
             Payload::read(event_type, &data)
                 .map_err(|error| CloudError::attribute("data", format!("is {error}")))?;
         }
-        if let Some(sequence) = self.extensions.remove("sequence") {
-            self.extensions.entry(ORIGIN_SEQUENCE.to_owned()).or_insert(sequence);
+        for (ours, origin) in [("sequence", ORIGIN_SEQUENCE), (MARK, ORIGIN_MARK)] {
+            if let Some(value) = self.extensions.remove(ours) {
+                self.extensions.entry(origin.to_owned()).or_insert(value);
+            }
         }
         mask(&mut data);
         mask_members(&mut self.extensions);
@@ -92,6 +98,7 @@ impl CloudEvent {
             traceparent: self.take_text("traceparent"),
             extensions: self.extensions,
             details: None,
+            mark: None,
         })
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use trueup_events::cloudevents::{Arrival, CloudError, CloudEvent, Data, Limits, Message, Mode, decode};
-use trueup_events::{Event, EventId, EventName, PREFIX, TenantId};
+use trueup_events::{Event, EventId, EventName, Mark, PREFIX, TenantId};
 
 use crate::payloads::samples;
 
@@ -335,7 +335,7 @@ fn secrets_are_masked() {
 }
 
 #[test]
-fn what_other_logs_number_is_kept() {
+fn what_other_logs_number_and_mark_is_kept() {
     let table = [
         (vec![("sequence", json!("A-7"))], vec![("originsequence", json!("A-7"))]),
         (vec![("sequence", json!(7))], vec![("originsequence", json!(7))]),
@@ -343,6 +343,7 @@ fn what_other_logs_number_is_kept() {
             vec![("sequence", json!("42")), ("originsequence", json!("7"))],
             vec![("originsequence", json!("7"))],
         ),
+        (vec![("mark", json!("stale"))], vec![("originmark", json!("stale"))]),
         (vec![("causationid", json!("evt-0"))], vec![("causationid", json!("evt-0"))]),
         (
             vec![("causationid", json!(u64::MAX.to_string()))],
@@ -357,8 +358,9 @@ fn what_other_logs_number_is_kept() {
         let kept = kept.into_iter().map(|(name, value)| (name.to_owned(), value));
         assert_eq!(event.extensions, kept.collect(), "{given:?}");
         let mut numbered = event.clone();
-        numbered.position = Some(3);
+        (numbered.position, numbered.mark) = (Some(3), Some(Mark::Noted));
         let cloud = CloudEvent::of(&numbered, PREFIX);
+        assert_eq!((event.mark, &cloud.extensions["mark"]), (None, &json!("noted")));
         assert_eq!(cloud.extensions["sequence"], json!("3"));
         assert_eq!(cloud.extensions.get("originsequence"), event.extensions.get("originsequence"));
     }

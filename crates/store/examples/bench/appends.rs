@@ -59,5 +59,6 @@ pub(crate) fn event(bench: &Bench, run_id: RunId) -> Event {
         traceparent: None,
         extensions: std::collections::BTreeMap::new(),
         details: None,
+        mark: None,
     }
 }

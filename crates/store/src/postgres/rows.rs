@@ -96,6 +96,7 @@ pub(crate) fn event(row: &Row) -> Result<Event, StoreError> {
         traceparent: row.get(9),
         extensions: extensions.unwrap_or_default(),
         details: text(row, 11).map(|text| read("an event's details", &text)).transpose()?,
+        mark: None,
     })
 }
 

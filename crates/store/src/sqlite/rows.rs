@@ -157,6 +157,7 @@ pub(crate) fn event(row: &Row<'_>) -> Loaded<Event> {
         traceparent: row.get(9)?,
         extensions: document_if_any(row, 10, "extensions")?.unwrap_or_default(),
         details: document_if_any(row, 11, "details")?,
+        mark: None,
     })
 }
 

@@ -171,6 +171,7 @@ impl Bench {
             traceparent: None,
             extensions: BTreeMap::from([("partition".to_owned(), json!("a"))]),
             details: None,
+            mark: None,
         }
     }
 }

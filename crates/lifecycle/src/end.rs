@@ -16,9 +16,12 @@ pub(crate) fn concluded(run: &Run, outcome: &Outcome, now_ms: i64) -> Change {
 
 /// Ends a run by a cancel.
 pub(crate) fn cancelled(run: &Run, cancel: &Cancel, now_ms: i64) -> Change {
-    let told =
-        Cancelled { cancelled_by: cancel.by.clone(), reason: cancel.reason.clone().unwrap_or_default() };
-    finished(run, Ending::Cancelled, told.into(), now_ms)
+    finished(run, Ending::Cancelled, cancelled_by(cancel), now_ms)
+}
+
+/// What is told of a cancel that took effect.
+pub(crate) fn cancelled_by(cancel: &Cancel) -> Payload {
+    Cancelled { cancelled_by: cancel.by.clone(), reason: cancel.reason.clone().unwrap_or_default() }.into()
 }
 
 fn finished(run: &Run, ending: Ending, told: Payload, now_ms: i64) -> Change {

@@ -2,5 +2,6 @@
 
 mod folding;
 mod life;
+mod observing;
 mod single;
 mod walk;

@@ -169,7 +169,7 @@ fn named(event: &Event) -> Option<String> {
     let field = NAMES.iter().find_map(|field| event.data.get(field)?.as_str());
     let is_playbook = event.name.as_str().starts_with("playbook");
     let step = event.details.as_ref().filter(|_| is_playbook).map(|details| details.step.as_str());
-    field.or(step).filter(|name| !name.is_empty()).map(|name| cut(name).to_owned())
+    field.or(step).filter(|name| !name.is_empty() && !name.contains('\0')).map(|name| cut(name).to_owned())
 }
 
 /// A cancel that was asked for elsewhere.

@@ -37,15 +37,10 @@ struct CancelFields {
 
 impl Columns {
     pub(crate) fn of(run: &Run) -> Self {
-        let cancel = run.cancel.as_ref().map(|cancel| CancelFields {
-            by: cancel.by.clone(),
-            at_ms: cancel.at_ms,
-            reason: cancel.reason.clone(),
-        });
         let life = Self {
             state: run.state.status().name().to_owned(),
             epoch: run.epoch.0.cast_signed(),
-            cancel: cancel.as_ref().map(json),
+            cancel: run.cancel.as_ref().map(write_cancel),
             beside: run.beside.as_ref().map(json),
             ..Self::default()
         };
@@ -92,14 +87,12 @@ impl Columns {
     }
 
     pub(crate) fn run(&self, ids: Ids, policy: Policy) -> Result<Run, StoreError> {
-        let cancel: Option<CancelFields> =
-            self.cancel.as_deref().map(|text| read("cancel", text)).transpose()?;
         Ok(Run {
             ids,
             policy,
             epoch: Epoch(self.epoch.cast_unsigned()),
             state: self.life()?,
-            cancel: cancel.map(|CancelFields { by, at_ms, reason }| Cancel { by, at_ms, reason }),
+            cancel: self.cancel.as_deref().map(read_cancel).transpose()?,
             beside: self.beside.as_deref().map(|text| read("beside", text)).transpose()?,
         })
     }
@@ -161,6 +154,17 @@ impl Columns {
             Err(damaged(format!("a run is {status}, and its end says {}", ending.status())))
         }
     }
+}
+
+/// The JSON of a wish that something end.
+pub(crate) fn write_cancel(cancel: &Cancel) -> String {
+    let Cancel { by, at_ms, reason } = cancel.clone();
+    json(&CancelFields { by, at_ms, reason })
+}
+
+pub(crate) fn read_cancel(text: &str) -> Result<Cancel, StoreError> {
+    let CancelFields { by, at_ms, reason } = read("cancel", text)?;
+    Ok(Cancel { by, at_ms, reason })
 }
 
 /// The JSON of something that has text, numbers and lists alone, and so cannot fail to have one.

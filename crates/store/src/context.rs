@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use trueup_events::{Event, EventId, Ids, Payload, Snowflakes, Sources, Time};
+use trueup_events::{Event, EventId, Ids, Payload, RunId, Snowflakes, Sources, TenantId, Time};
 use trueup_lifecycle::Settings;
 
 use crate::tx::Unreadable;
@@ -73,16 +73,21 @@ impl Context {
 
     /// Makes events of what a change tells; the first of them is what led to the others.
     pub(crate) fn events(&self, ids: &Ids, told: &[Payload], now_ms: i64) -> Vec<Event> {
-        let mut led_by = None;
         let time = Time::from_unix_us(now_ms.saturating_mul(1000));
-        told.iter()
-            .map(|payload| {
-                let mut event = self.event(ids, payload, time.clone(), now_ms);
-                event.causation_id = led_by;
-                led_by = led_by.or(Some(event.event_id));
-                event
-            })
-            .collect()
+        led_by_the_first(told.iter().map(|payload| self.event(ids, payload, time.clone(), now_ms)))
+    }
+
+    /// Makes events of what is told of an execution that something else started.
+    pub(crate) fn events_of_observed(
+        &self,
+        of: (TenantId, RunId),
+        told: &[Payload],
+        now_ms: i64,
+    ) -> Vec<Event> {
+        let time = Time::from_unix_us(now_ms.saturating_mul(1000));
+        led_by_the_first(told.iter().map(|payload| {
+            Event::of_observed(self.event_id(now_ms), time.clone(), of, payload, &self.options.sources)
+        }))
     }
 
     /// Makes an event of something that was told at a time of its own.
@@ -130,4 +135,13 @@ impl Context {
     pub(crate) fn illegal(&self) -> u64 {
         self.illegal.load(Ordering::Relaxed)
     }
+}
+
+/// Says of all events but the first that the first led to them.
+fn led_by_the_first(events: impl Iterator<Item = Event>) -> Vec<Event> {
+    let mut events: Vec<Event> = events.collect();
+    if let Some((first, others)) = events.split_first_mut() {
+        others.iter_mut().for_each(|event| event.causation_id = Some(first.event_id));
+    }
+    events
 }

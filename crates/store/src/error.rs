@@ -1,7 +1,7 @@
 //! What can go wrong in a store, and whether trying again makes sense.
 
 use trueup_events::{EventId, RunId, TenantId};
-use trueup_lifecycle::{QueueFull, Refusal};
+use trueup_lifecycle::{QueueFull, Refusal, Status};
 use uuid::Uuid;
 
 /// Why a verb changed nothing.
@@ -74,11 +74,13 @@ pub enum StoreError {
         /// What was being done.
         doing: &'static str,
     },
-    /// Somebody else tells what only the store may tell of a run of ours.
-    #[error("{name} is told of a run by the change that it tells of, never from outside")]
-    Reserved {
-        /// The type of the event.
-        name: String,
+    /// An execution that something else started has ended, and stays so.
+    #[error("the execution {id} is over: it is {status}")]
+    Over {
+        /// The execution.
+        id: RunId,
+        /// How it ended.
+        status: Status,
     },
     /// A text holds what cannot be kept.
     #[error("{field} contains a NUL character, which no store can keep")]
@@ -224,7 +226,7 @@ impl StoreError {
             | Self::RunDiffers(_)
             | Self::NoSuchTenant(_)
             | Self::Differs { .. }
-            | Self::Reserved { .. }
+            | Self::Over { .. }
             | Self::EventDiffers(_)
             | Self::Failed { .. } => {
                 return None;

@@ -11,6 +11,7 @@ mod error;
 pub mod fail_point;
 mod filter;
 mod key;
+mod observed;
 mod place;
 mod postgres;
 mod record;
@@ -26,6 +27,7 @@ pub use context::{Clock, Options};
 pub use error::StoreError;
 pub use filter::RunFilter;
 pub use key::{Key, KeyRole, NewKey, Tenant};
+pub use observed::{Execution, Ingested, Observed};
 pub use place::{Place, Role, UnknownPlace};
 pub use record::{
     Answer, Audit, Claimed, Entry, Expected, Finish, Job, JobDocument, JobListed, NewRun, Pass, QueueLoad,

@@ -8,6 +8,7 @@ mod jobs;
 mod keys;
 mod lock;
 mod migrate;
+mod observed;
 mod open;
 mod readers;
 mod rows;

@@ -16,7 +16,7 @@ use crate::place::{Place, Role};
 use crate::postgres::Postgres;
 use crate::record::{Audit, Claimed, Finish, NewRun, Pass, QueueLoad, Record, Taken};
 use crate::sqlite::Sqlite;
-use crate::text::{refuse_nul, texts_of};
+use crate::text::refuse_nul;
 use crate::tx::Verb;
 use crate::verbs;
 
@@ -43,6 +43,7 @@ macro_rules! ask {
 }
 
 mod connections;
+mod executions;
 mod jobs;
 mod keys;
 
@@ -314,12 +315,6 @@ impl Store {
     /// Ends or retries a run whose worker is lost or whose time is over; one that has ended or shown a sign of life since is left alone, and not given back.
     pub async fn expire(&self, run_id: RunId, sweeper: &str) -> Result<Option<Record>, StoreError> {
         self.transact(verbs::Expire { run_id, sweeper: sweeper.to_owned() }).await
-    }
-
-    /// Appends events from elsewhere, all or none; those that are in the log already add nothing.
-    pub async fn append_events(&self, events: Vec<Event>) -> Result<(), StoreError> {
-        refuse_nul(events.iter().flat_map(texts_of))?;
-        self.transact(verbs::AppendEvents { events }).await
     }
 
     /// Events after a position, in the order of the log, no more than asked; of one tenant, or of all.

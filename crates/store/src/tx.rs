@@ -2,10 +2,11 @@
 
 mod kept;
 mod keys;
+mod observed;
 
 use std::future::Future;
 
-use trueup_events::{Event, JobId, RunId, TenantId};
+use trueup_events::{Event, EventId, JobId, RunId, TenantId};
 use trueup_lifecycle::{Change, Limits, Policy, Run};
 
 use crate::context::Context;
@@ -14,11 +15,15 @@ use crate::record::{Entry, Job, JobDocument, NewRun, Pass, Record};
 
 pub(crate) use kept::Kept;
 pub(crate) use keys::Keys;
+pub(crate) use observed::{Owner, Sightings, Subjects};
+
+/// How many events are read to say how far a run is in its stages.
+pub(crate) const STAGE_EVENTS_MAX: u32 = 10_000;
 
 /// A transaction that has begun; whoever runs the verb commits it when the verb succeeds and rolls it back otherwise.
 ///
 /// What it loads stays as it is until the end: no other writer can change it.
-pub(crate) trait Tx: Keys + Kept + Send {
+pub(crate) trait Tx: Keys + Kept + Sightings + Send {
     /// The database's time in milliseconds since 1970.
     fn now_ms(&mut self) -> impl Future<Output = Result<i64, StoreError>> + Send;
 
@@ -109,14 +114,8 @@ pub(crate) trait Tx: Keys + Kept + Send {
     /// Deletes the reports of processes that have left none since a time.
     fn forget_passes(&mut self, before_ms: i64) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Whose runs these are; those that do not exist are left out.
-    fn tenants_of(
-        &mut self,
-        runs: &[RunId],
-    ) -> impl Future<Output = Result<Vec<(RunId, TenantId)>, StoreError>> + Send;
-
-    /// Appends events; those that are there already with the same content add nothing.
-    fn append(&mut self, events: &[Event]) -> impl Future<Output = Result<(), StoreError>> + Send;
+    /// Appends events, each of which is given once; those that are there already with the same content add nothing, and are named.
+    fn append(&mut self, events: &[Event]) -> impl Future<Output = Result<Vec<EventId>, StoreError>> + Send;
 
     /// Adds an entry to the audit log.
     fn audit(&mut self, entry: &Entry) -> impl Future<Output = Result<(), StoreError>> + Send;

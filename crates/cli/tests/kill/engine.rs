@@ -32,7 +32,7 @@ pub(crate) const BY_AN_ENGINE: [(&str, &str); 4] = [
     ("Answer", "has ended it"),
 ];
 /// A verb that nothing comes to but whoever takes in the events of others.
-pub(crate) const BY_OTHERS: &str = "AppendEvents";
+pub(crate) const BY_OTHERS: &str = "Ingest";
 
 /// An execution of somebody else's, and how many events are told of it.
 const OBSERVED: RunId = RunId::Number(321_079_436_235_509_760);
@@ -85,7 +85,7 @@ async fn stands_in_for_a_server() {
     if manner == "tells" {
         let tenant_id = store.tenant("default").await.unwrap();
         let events = (0..TOLD).map(|step| observed(&store, tenant_id, step)).collect();
-        store.append_events(events).await.unwrap();
+        store.ingest(tenant_id, events).await.unwrap();
     }
     let lease = Duration::from_secs(1);
     let station = Station {

@@ -9,10 +9,12 @@ use crate::{commands, engine, servers};
 const VERB: &str = "impl Verb for ";
 
 /// Verbs that move no run, and that no command comes to: each is a write of its own, asked for again with the same id.
-const OF_NO_RUN: [&str; 8] = [
+const OF_NO_RUN: [&str; 10] = [
     "Bootstrap",
+    "CancelObserved",
     "DeleteConnection",
     "ForgetAnswers",
+    "ForgetObserved",
     "KeepAnswer",
     "MakeKey",
     "MakeTenant",

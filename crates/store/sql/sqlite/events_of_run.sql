@@ -1,4 +1,4 @@
-select position, event_id, tenant_id, run_id, type, source, time, data, causation_id, traceparent, extensions, details, stamped_here
+select position, event_id, tenant_id, run_id, type, source, time, data, causation_id, traceparent, extensions, details, stamped_here, mark
 from events indexed by events_of_a_run
 where run_id = ?1 and position > ?2 and tenant_id = ?4
 order by position

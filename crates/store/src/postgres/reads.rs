@@ -3,6 +3,7 @@
 mod connections;
 mod jobs;
 mod keys;
+mod observed;
 mod runs;
 
 use futures_util::future::try_join3;

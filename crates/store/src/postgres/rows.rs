@@ -6,7 +6,7 @@ use serde_json::Value;
 use tokio_postgres::Row;
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, accepts, to_sql_checked};
-use trueup_events::{Event, EventId, EventName, Ids, JobId, RunId, TenantId};
+use trueup_events::{Event, EventId, EventName, Ids, JobId, Mark, RunId, TenantId};
 use trueup_lifecycle::{Limits, Policy};
 
 use crate::audit;
@@ -14,8 +14,9 @@ use crate::columns::{Columns, damaged, read, role};
 use crate::connection::Connection;
 use crate::error::StoreError;
 use crate::key::{Key, Tenant};
+use crate::observed::{Observed, SeenColumns};
 use crate::record::{Answer, Job, JobDocument, JobListed, Pass, QueueLoad, Record, Saved};
-use crate::tx::{Found, Offer, Unreadable};
+use crate::tx::{Found, Offer, Owner, Unreadable};
 
 /// The text of a column of type `json`, which keeps it as it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,7 +97,28 @@ pub(crate) fn event(row: &Row) -> Result<Event, StoreError> {
         traceparent: row.get(9),
         extensions: extensions.unwrap_or_default(),
         details: text(row, 11).map(|text| read("an event's details", &text)).transpose()?,
-        mark: None,
+        mark: row.get::<_, Option<&str>>(13).map(mark).transpose()?,
+    })
+}
+
+/// Whose a run is.
+pub(crate) fn owner(row: &Row) -> Result<Owner, StoreError> {
+    Ok(Owner { run_id: run_id(row)?, tenant_id: tenant_id(row, 1)?, is_over: row.get(2) })
+}
+
+/// An execution that something else started.
+pub(crate) fn observed(row: &Row) -> Result<Observed, StoreError> {
+    let steps = text(row, 5).unwrap_or_default();
+    let columns = SeenColumns { name: row.get(3), state: row.get(4), steps, cancel: text(row, 6) };
+    Ok(Observed {
+        number: row.get(0),
+        id: parsed("an observed execution's id", row, 1)?,
+        tenant_id: tenant_id(row, 2)?,
+        seen: columns.seen()?,
+        opened_at_ms: row.get(7),
+        updated_at_ms: row.get(8),
+        finished_at_ms: row.get(9),
+        changes: row.get(10),
     })
 }
 
@@ -265,6 +287,10 @@ fn value(what: &str, row: &Row, column: usize) -> Result<Value, StoreError> {
 
 fn count(what: &str, number: i64) -> Result<u32, StoreError> {
     u32::try_from(number).map_err(|_| damaged(format!("{what} is {number}")))
+}
+
+fn mark(name: &str) -> Result<Mark, StoreError> {
+    name.parse().map_err(|error| damaged(format!("the mark of an event: {error}")))
 }
 
 fn event_id(number: i64) -> Result<EventId, StoreError> {

@@ -13,7 +13,7 @@ const DOING: &str = "opening the store";
 const OLDEST: i64 = 140_000;
 
 /// In order; the first is version 1. They only ever add, so that an older trueup works beside a newer one.
-const MIGRATIONS: [&str; 7] = [
+const MIGRATIONS: [&str; 8] = [
     include_str!("../../migrations/postgres/0001_first.sql"),
     include_str!("../../migrations/postgres/0002_start_run.sql"),
     include_str!("../../migrations/postgres/0003_sweeps.sql"),
@@ -21,6 +21,7 @@ const MIGRATIONS: [&str; 7] = [
     include_str!("../../migrations/postgres/0005_tasks.sql"),
     include_str!("../../migrations/postgres/0006_stops.sql"),
     include_str!("../../migrations/postgres/0007_access.sql"),
+    include_str!("../../migrations/postgres/0008_observed.sql"),
 ];
 /// The schema that this version knows.
 pub(crate) const KNOWN: i64 = MIGRATIONS.len().cast_signed() as i64;

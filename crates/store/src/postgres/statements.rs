@@ -31,13 +31,14 @@ macro_rules! statements {
 statements! {
     answer_of append_events audit_after audit_chain audit_from audit_from_of_tenant audit_head checked connection connection_for_update
     connections delete_connection event events_of_run find_finished find_handed_off find_lease_out find_overdue find_pause_over
-    find_stale_claims find_to_take find_to_withdraw find_waiting forget forget_answers forget_passes has_keys insert_audit insert_connection
-    insert_key insert_link insert_revision insert_run insert_tenant is_fenced is_idle job job_by_id jobs keep_answer key key_of keys
-    last_position limits lock_keys lock_name lock_queues lock_sequencer lock_waiting next_pause note_pass notify now_ms number_events
-    numbers_between offers passes queues read_from read_from_of_tenant remembers revision revision_of revisions revoke_key run run_of_tenant
-    runs runs_between runs_by_id runs_in_state runs_of_job runs_of_job_in_state runs_of_verdict save_job set_limits settings take_node
-    tell_events tenant tenant_by_id tenants tenants_of_runs to_stop unlinked up_for_ms waiting waiting_queues withdrawn write_connection
-    write_run
+    find_stale_claims find_to_take find_to_withdraw find_waiting forget forget_answers forget_observed forget_passes has_keys insert_audit
+    insert_connection insert_key insert_link insert_observed insert_revision insert_run insert_tenant is_fenced is_idle job job_by_id jobs
+    keep_answer key key_of keys last_position limits lock_keys lock_name lock_observed lock_queues lock_sequencer lock_waiting next_pause
+    note_pass notify now_ms number_events numbers_between observed observed_between observed_by_id observed_in_state observed_silent offers
+    owners_of_runs passes queues read_from read_from_of_tenant remembers revision revision_of revisions revoke_key run run_of_tenant runs
+    runs_between runs_by_id runs_in_state runs_of_job runs_of_job_in_state runs_of_verdict runs_silent save_job set_limits settings
+    stages_of_run take_node tell_events tenant tenant_by_id tenants to_stop unlinked up_for_ms waiting waiting_queues withdrawn
+    write_connection write_observed write_run
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 
 mod kept;
 mod keys;
+mod observed;
 
 use std::collections::{HashMap, HashSet};
 
@@ -316,40 +317,28 @@ impl Tx for PgTx<'_> {
         self.query(&sql.forget_passes, &[&before_ms]).await.map(drop)
     }
 
-    async fn tenants_of(&mut self, runs: &[RunId]) -> Result<Vec<(RunId, TenantId)>, StoreError> {
-        let sql = &self.connection.sql;
-        let ids: Vec<String> = runs.iter().copied().map(key).collect();
-        let found = self.query(&sql.tenants_of_runs, &[&ids]).await?;
-        found.iter().map(|row| Ok((rows::run_id(row)?, rows::tenant_id(row, 1)?))).collect()
-    }
-
-    async fn append(&mut self, events: &[Event]) -> Result<(), StoreError> {
-        // One that comes twice at once has to say the same both times, and is written once.
-        let mut given = HashMap::with_capacity(events.len());
-        let mut first = Vec::with_capacity(events.len());
-        for event in events {
-            match given.insert(event.event_id, event) {
-                None => first.push(event),
-                Some(before) if before.says_the_same(event) => {}
-                Some(_) => return Err(StoreError::EventDiffers(event.event_id)),
-            }
-        }
-        if first.is_empty() {
-            return Ok(());
+    async fn append(&mut self, events: &[Event]) -> Result<Vec<EventId>, StoreError> {
+        if events.is_empty() {
+            return Ok(Vec::new());
         }
         if !self.is_careful {
             // They go with the commit; should one be there already, nothing is written, and the next attempt is careful.
-            self.writes.append(first);
-            return Ok(());
+            self.writes.append(events);
+            return Ok(Vec::new());
         }
         let sql = &self.connection.sql;
-        let params = event_params(first.iter().copied());
+        let params = event_params(events.iter());
         let params: Vec<&(dyn ToSql + Sync)> = params.iter().map(|param| &**param as _).collect();
         self.has_told = true;
         let added = self.query(&sql.append_events, &params).await?;
         let added: HashSet<i64> = added.iter().map(|row| row.get(0)).collect();
-        given.retain(|id, _| !added.contains(&id.get().cast_signed()));
-        if given.is_empty() { Ok(()) } else { self.compare(&given).await }
+        let is_there = |event: &&Event| !added.contains(&event.event_id.get().cast_signed());
+        let repeated: HashMap<EventId, &Event> =
+            events.iter().filter(is_there).map(|event| (event.event_id, event)).collect();
+        if !repeated.is_empty() {
+            self.compare(&repeated).await?;
+        }
+        Ok(repeated.into_keys().collect())
     }
 
     async fn audit(&mut self, entry: &Entry) -> Result<(), StoreError> {

@@ -3,11 +3,12 @@
 use futures_util::future::try_join_all;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error, Statement};
-use trueup_events::Event;
+use trueup_events::{Event, Mark};
 
 use super::pool::Connection;
 use super::rows::{Json, key};
 use crate::columns::{Columns, json};
+use crate::observed::{Observed, SeenColumns};
 use crate::record::{Entry, Record};
 use crate::tx::{Move, Note};
 
@@ -16,13 +17,20 @@ use crate::tx::{Move, Note};
 pub(crate) struct Writes {
     runs: Vec<Record>,
     moves: Vec<(String, Columns, Columns)>,
+    opened: Vec<(Observed, SeenColumns)>,
+    observed: Vec<(Observed, SeenColumns)>,
     events: Vec<Event>,
     entries: Vec<Entry>,
 }
 
 impl Writes {
     pub(crate) fn is_empty(&self) -> bool {
-        self.runs.is_empty() && self.moves.is_empty() && self.events.is_empty() && self.entries.is_empty()
+        self.runs.is_empty()
+            && self.moves.is_empty()
+            && self.opened.is_empty()
+            && self.observed.is_empty()
+            && self.events.is_empty()
+            && self.entries.is_empty()
     }
 
     /// Whether events are among it.
@@ -41,13 +49,19 @@ impl Writes {
         one.notes.iter().for_each(|note| self.tell(note));
     }
 
+    pub(crate) fn put_observed(&mut self, observed: &Observed, note: Option<&Note>) {
+        let to = if observed.is_new() { &mut self.opened } else { &mut self.observed };
+        to.push((observed.clone(), SeenColumns::of(&observed.seen)));
+        note.into_iter().for_each(|note| self.tell(note));
+    }
+
     pub(crate) fn audit(&mut self, entry: &Entry) {
         self.entries.push(entry.clone());
     }
 
     /// Adds events whose ids nobody should have used.
-    pub(crate) fn append(&mut self, events: Vec<&Event>) {
-        self.events.extend(events.into_iter().cloned());
+    pub(crate) fn append(&mut self, events: &[Event]) {
+        self.events.extend_from_slice(events);
     }
 
     fn tell(&mut self, note: &Note) {
@@ -64,6 +78,12 @@ impl Writes {
         }
         if !self.moves.is_empty() {
             flight.push((&sql.write_run, move_params(&self.moves)));
+        }
+        if !self.opened.is_empty() {
+            flight.push((&sql.insert_observed, opened_params(&self.opened)));
+        }
+        if !self.observed.is_empty() {
+            flight.push((&sql.write_observed, observed_params(&self.observed)));
         }
         if !self.events.is_empty() {
             flight.push((&sql.tell_events, event_params(self.events.iter())));
@@ -139,6 +159,27 @@ fn move_params(moves: &[(String, Columns, Columns)]) -> Vec<Param<'_>> {
     ]
 }
 
+fn opened_params(opened: &[(Observed, SeenColumns)]) -> Vec<Param<'_>> {
+    let mut params = observed_params(opened);
+    // Behind what was seen, and before when.
+    params.insert(6, column(opened, |(observed, _)| observed.opened_at_ms));
+    params
+}
+
+fn observed_params(observed: &[(Observed, SeenColumns)]) -> Vec<Param<'_>> {
+    vec![
+        column(observed, |(observed, _)| key(observed.id)),
+        column(observed, |(observed, _)| observed.tenant_id.to_string()),
+        column(observed, |(_, seen)| &seen.name),
+        column(observed, |(_, seen)| &seen.state),
+        column(observed, |(_, seen)| Json(seen.steps.clone())),
+        column(observed, |(_, seen)| seen.cancel.clone().map(Json)),
+        column(observed, |(observed, _)| observed.updated_at_ms),
+        column(observed, |(observed, _)| observed.finished_at_ms),
+        column(observed, |(observed, _)| observed.changes),
+    ]
+}
+
 /// The columns of events, in the order in which every statement lists them.
 pub(crate) fn event_params<'a>(events: impl Iterator<Item = &'a Event> + Clone) -> Vec<Param<'a>> {
     let extensions = |event: &Event| (!event.extensions.is_empty()).then(|| Json(json(&event.extensions)));
@@ -154,7 +195,8 @@ pub(crate) fn event_params<'a>(events: impl Iterator<Item = &'a Event> + Clone) 
         column(events.clone(), |event| event.traceparent.as_deref()),
         column(events.clone(), extensions),
         column(events.clone(), |event| event.details.as_deref().map(|details| Json(json(details)))),
-        column(events, |event| event.stamped_here),
+        column(events.clone(), |event| event.stamped_here),
+        column(events, |event| event.mark.map(Mark::name)),
     ]
 }
 

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, ToSql};
-use trueup_events::{Event, EventId, Ids, RunId, TenantId};
+use trueup_events::{Event, EventId, Ids, Mark, RunId, TenantId};
 use trueup_lifecycle::{Limits, Policy};
 
 use super::sql;
@@ -14,8 +14,9 @@ use crate::audit;
 use crate::columns::{Columns, damaged, json, read, role};
 use crate::error::StoreError;
 use crate::key::{Key, Tenant};
+use crate::observed::{Observed, SeenColumns};
 use crate::record::{Answer, Job, JobDocument, JobListed, Pass, QueueLoad, Record, Saved};
-use crate::tx::{Found, Unreadable, WaitingQueue};
+use crate::tx::{Found, Owner, Unreadable, WaitingQueue};
 
 /// Something that a row holds, or why it cannot be read.
 pub(crate) type Loaded<T> = Result<T, Unread>;
@@ -157,8 +158,12 @@ pub(crate) fn event(row: &Row<'_>) -> Loaded<Event> {
         traceparent: row.get(9)?,
         extensions: document_if_any(row, 10, "extensions")?.unwrap_or_default(),
         details: document_if_any(row, 11, "details")?,
-        mark: None,
+        mark: row.get_ref(13)?.as_str_or_null().map_err(rusqlite::Error::from)?.map(mark).transpose()?,
     })
+}
+
+fn mark(name: &str) -> Loaded<Mark> {
+    name.parse().map_err(|error| damaged(format!("the mark of an event: {error}")).into())
 }
 
 fn event_id(number: i64) -> Loaded<EventId> {
@@ -184,7 +189,7 @@ pub(crate) fn insert_events(connection: &Connection, events: &[Event]) -> rusqli
     let mut parameter = 0;
     for event in &events[..STRIDES[stride]] {
         let extensions = (!event.extensions.is_empty()).then(|| json(&event.extensions));
-        let values: [&dyn ToSql; 12] = [
+        let values: [&dyn ToSql; 13] = [
             &id(event.event_id),
             &event.tenant_id.to_string(),
             &event.run_id.to_string(),
@@ -197,6 +202,7 @@ pub(crate) fn insert_events(connection: &Connection, events: &[Event]) -> rusqli
             &extensions,
             &event.details.as_deref().map(json),
             &event.stamped_here,
+            &event.mark.map(Mark::name),
         ];
         for value in values {
             parameter += 1;
@@ -293,9 +299,25 @@ pub(crate) fn waiting_queue(row: &Row<'_>) -> Loaded<WaitingQueue> {
     })
 }
 
-/// Reads the id of a run, and of the tenant whose it is.
-pub(crate) fn tenant_of_run(row: &Row<'_>) -> Loaded<(RunId, TenantId)> {
-    Ok((parsed(row, 0)?, parsed(row, 1)?))
+/// Reads whose a run is.
+pub(crate) fn owner(row: &Row<'_>) -> Loaded<Owner> {
+    Ok(Owner { run_id: parsed(row, 0)?, tenant_id: parsed(row, 1)?, is_over: row.get(2)? })
+}
+
+/// Reads an execution that something else started.
+pub(crate) fn observed(row: &Row<'_>) -> Loaded<Observed> {
+    let columns =
+        SeenColumns { name: row.get(3)?, state: row.get(4)?, steps: row.get(5)?, cancel: row.get(6)? };
+    Ok(Observed {
+        number: row.get(0)?,
+        id: parsed(row, 1)?,
+        tenant_id: parsed(row, 2)?,
+        seen: columns.seen()?,
+        opened_at_ms: row.get(7)?,
+        updated_at_ms: row.get(8)?,
+        finished_at_ms: row.get(9)?,
+        changes: row.get(10)?,
+    })
 }
 
 /// Reads the id of a tenant.

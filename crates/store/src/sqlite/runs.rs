@@ -43,7 +43,7 @@ impl Sqlite {
 }
 
 fn list(connection: &Connection, filter: &RunFilter) -> Loaded<Vec<Found>> {
-    let (first, last) = numbers(connection, filter)?;
+    let (first, last) = numbers(connection, sql::NUMBERS_BETWEEN, filter)?;
     let (tenant_id, limit) = (filter.tenant_id.to_string(), filter.limit);
     let (since_ms, until_ms) = filter.span_ms();
     let before = filter.before.map_or(last, |before| before.min(last));
@@ -91,10 +91,10 @@ fn merged(mut found: Vec<Found>, limit: u32) -> Vec<Found> {
     found
 }
 
-/// The numbers after which and before which runs are that were asked for at the right time.
-fn numbers(connection: &Connection, filter: &RunFilter) -> Loaded<(i64, i64)> {
+/// The numbers after which and before which those are that were asked for, or opened, at the right time.
+pub(super) fn numbers(connection: &Connection, statement: &str, filter: &RunFilter) -> Loaded<(i64, i64)> {
     let Some((since_ms, until_ms)) = filter.times_ms() else { return Ok((0, i64::MAX)) };
-    let mut statement = connection.prepare_cached(sql::NUMBERS_BETWEEN)?;
+    let mut statement = connection.prepare_cached(statement)?;
     let numbers = statement.query_row(params![filter.tenant_id.to_string(), since_ms, until_ms], |row| {
         Ok((row.get::<_, Option<i64>>(0)?, row.get::<_, Option<i64>>(1)?))
     })?;

@@ -2,6 +2,7 @@
 
 mod kept;
 mod keys;
+mod observed;
 
 use rusqlite::{Connection, ErrorCode, ToSql, params};
 use trueup_events::{Event, EventId, RunId, TenantId};
@@ -59,17 +60,17 @@ impl SqliteTx<'_> {
     }
 
     fn tell(&self, note: &Note) -> Result<(), StoreError> {
-        self.log(&note.events, |_, _| Err(StoreError::EventIdTaken { doing: self.doing }))?;
+        self.log(&note.events, |_, _| Err(StoreError::EventIdTaken { doing: self.doing })).map(drop)?;
         self.enter(&note.entry)
     }
 
-    /// Adds events to the log; of one that is there already, the caller says what that means.
+    /// Adds events to the log; of one that is there already, the caller says what that means. Names those.
     fn log(
         &self,
         events: &[Event],
         is_there: impl Fn(&Event, &Event) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
-        let mut rest = events;
+    ) -> Result<Vec<EventId>, StoreError> {
+        let (mut rest, mut repeated) = (events, Vec::new());
         // A statement that fails adds nothing; then its events are tried one by one.
         let mut alone = 0;
         while let Some(first) = rest.first() {
@@ -86,13 +87,14 @@ impl SqliteTx<'_> {
                 Err(error) => {
                     let before = self.logged(first.event_id)?.ok_or_else(|| kind(&error, self.doing))?;
                     is_there(&before, first)?;
+                    repeated.push(first.event_id);
                     1
                 }
             };
             rest = &rest[added..];
             alone = alone.saturating_sub(added);
         }
-        Ok(())
+        Ok(repeated)
     }
 
     fn logged(&self, id: EventId) -> Result<Option<Event>, StoreError> {
@@ -305,16 +307,7 @@ impl Tx for SqliteTx<'_> {
         })
     }
 
-    async fn tenants_of(&mut self, runs: &[RunId]) -> Result<Vec<(RunId, TenantId)>, StoreError> {
-        let load = |id: &RunId| {
-            self.ask(|connection| {
-                rows::first(connection, sql::TENANTS_OF_RUNS, [id.to_string()], rows::tenant_of_run)
-            })
-        };
-        runs.iter().filter_map(|id| load(id).transpose()).collect()
-    }
-
-    async fn append(&mut self, events: &[Event]) -> Result<(), StoreError> {
+    async fn append(&mut self, events: &[Event]) -> Result<Vec<EventId>, StoreError> {
         self.log(events, |before, event| {
             if before.says_the_same(event) { Ok(()) } else { Err(StoreError::EventDiffers(event.event_id)) }
         })

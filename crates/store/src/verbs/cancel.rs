@@ -26,9 +26,7 @@ impl Verb for RequestCancel {
             return Err(StoreError::NoSuchRun(self.run_id));
         }
         let deed = Deed { actor: &self.by, action: "request_cancel" };
-        // What is kept with the run is shown like what is told of it.
-        let masked = |reason: &String| mask_text(reason).unwrap_or_else(|| reason.clone());
-        let reason = self.reason.as_ref().map(masked);
+        let reason = self.reason.as_deref().map(masked);
         let mut answer = CancelAnswer::Asked;
         let record = change(tx, context, self.run_id, deed, |run, now_ms, settings| {
             let cancel = Cancel { by: self.by.clone(), at_ms: now_ms, reason };
@@ -39,4 +37,9 @@ impl Verb for RequestCancel {
         .await?;
         Ok((record, answer))
     }
+}
+
+/// A reason without secrets: what is kept is shown like what is told.
+pub(super) fn masked(reason: &str) -> String {
+    mask_text(reason).unwrap_or_else(|| reason.to_owned())
 }

@@ -62,7 +62,7 @@ pub(crate) async fn what_is_told_gets_other_ids_when_some_are_taken(bench: Bench
     let lease = bench.running("revenue").await;
     let next = bench.store.next_event_id().get() + 1;
     let taken: Vec<_> = (next..next + 3).map(|id| bench.foreign_event(EventId::new(id).unwrap())).collect();
-    bench.store.append_events(taken).await.unwrap();
+    bench.store.ingest(bench.tenant_id, taken).await.unwrap();
     let before = bench.store.events_of(bench.tenant_id, lease.run_id(), 0, 100).await.unwrap().len();
     bench.store.tell(&lease, vec![progress(7), progress(8)]).await.unwrap();
     bench.log().await;

@@ -141,7 +141,7 @@ impl Bench {
     /// Events are numbered in the order in which they became visible, so an event that is appended now comes after all of them.
     pub(crate) async fn log(&self) -> Vec<Event> {
         let last = self.foreign_event(self.store.next_event_id());
-        self.store.append_events(vec![last.clone()]).await.unwrap();
+        self.store.ingest(self.tenant_id, vec![last.clone()]).await.unwrap();
         let mut changes = self.store.changes();
         loop {
             changes.mark_unchanged();

@@ -12,6 +12,7 @@ mod connections;
 mod jobs;
 mod lives;
 mod log;
+mod observed;
 mod property;
 mod reference;
 mod sweeps;
@@ -109,6 +110,15 @@ conformance! {
     text::a_nul_is_refused_by_the_name_of_its_field,
     text::so_it_is_in_keys_connections_and_answers,
     text::a_nul_within_json_is_kept,
+    observed::what_others_execute_is_observed,
+    observed::a_repetition_moves_nothing,
+    observed::an_execution_with_a_uuid_has_as_many_ends_as_are_told,
+    observed::both_kinds_are_listed_in_one_order,
+    observed::the_stages_of_a_run_are_its_steps,
+    observed::an_observed_execution_is_cancelled_here,
+    observed::what_is_silent_is_found,
+    observed::old_observed_executions_are_forgotten,
+    observed::many_who_tell_at_once_open_it_once,
     audit::every_change_is_in_the_audit_log,
     audit::the_audit_log_can_be_read,
     property::random_verbs_agree_with_the_reference,

@@ -50,9 +50,9 @@ pub(crate) async fn a_nul_is_refused_by_the_name_of_its_field(bench: Bench) {
         ("triggered_by", store.trigger(by_nul).await.err()),
         ("by", store.request_cancel(tenant_id, run_id, NUL, None).await.err()),
         ("reason", store.request_cancel(tenant_id, run_id, "ann", Some(NUL)).await.err()),
-        ("type", store.append_events(vec![event(), Event { name: NUL.into(), ..event() }]).await.err()),
-        ("source", store.append_events(vec![event(), source]).await.err()),
-        ("traceparent", store.append_events(vec![traced]).await.err()),
+        ("type", store.ingest(tenant_id, vec![event(), Event { name: NUL.into(), ..event() }]).await.err()),
+        ("source", store.ingest(tenant_id, vec![event(), source]).await.err()),
+        ("traceparent", store.ingest(tenant_id, vec![traced]).await.err()),
     ];
     are_refused(table);
     assert_eq!(bench.log().await, before, "nothing was told");
@@ -101,8 +101,8 @@ pub(crate) async fn a_nul_within_json_is_kept(bench: Bench) {
     assert_eq!(bench.store.trigger(new).await.unwrap(), run_id, "the same wish");
     assert_eq!(bench.record(run_id).await.params, params.to_string());
     let event = Event { data: json!({ NUL: NUL }), ..bench.foreign_event(bench.store.next_event_id()) };
-    bench.store.append_events(vec![event.clone(), event.clone()]).await.unwrap();
-    bench.store.append_events(vec![event.clone()]).await.unwrap();
+    bench.store.ingest(bench.tenant_id, vec![event.clone(), event.clone()]).await.unwrap();
+    bench.store.ingest(bench.tenant_id, vec![event.clone()]).await.unwrap();
     bench.log().await;
     let kept = bench.store.events_of(bench.tenant_id, event.run_id, 0, 1).await.unwrap();
     assert_eq!(kept[0].data, event.data);

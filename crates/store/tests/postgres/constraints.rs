@@ -15,6 +15,11 @@ async fn every_constraint_refuses() {
     let running =
         "state = 'running', worker = 'w', due_at_ms = 1, submits = 1, attempt = 1, deadline_at_ms = 1";
     let completed = "state = 'completed', finished_at_ms = 1, verdict = 'MATCHED'";
+    let observe = |values: &str| {
+        format!(
+            "insert into trueup.observed (steps, opened_at_ms, updated_at_ms, id, tenant_id, state, finished_at_ms, changes) select '[]', 1, 1, {values} from trueup.tenants"
+        )
+    };
     let update = |set: &str| format!("update trueup.runs set {set}");
     let key = |role: &str, hash: &str| {
         format!("insert into trueup.keys select 'k', id, 'n', {role}, {hash}, 1, 'ann' from trueup.tenants")
@@ -111,6 +116,23 @@ async fn every_constraint_refuses() {
                 .to_owned(),
         ),
         ("audit_chain_hash_check", "insert into trueup.audit_chain values (99, 99, '', 't')".to_owned()),
+        (
+            "events_mark_check",
+            "insert into trueup.events (event_id, tenant_id, run_id, type, source, time, data, mark) select event_id + 9, tenant_id, run_id, type, source, time, data, 'odd' from trueup.events"
+                .to_owned(),
+        ),
+        ("observed_state_check", observe("'7', id, 'lost', null, 1")),
+        ("observed_end_has_a_time", observe("'7', id, 'failed', null, 1")),
+        ("observed_changes_check", observe("'7', id, 'running', null, -1")),
+        ("observed_tenant_id_fkey", observe("'7', 'x', 'running', null, 1")),
+        (
+            "observed_id_tenant_id_key",
+            format!("{0}; {0}", observe("'7', id, 'running', null, 1")),
+        ),
+        (
+            "observed_stay_ended",
+            format!("{}; update trueup.observed set changes = 2", observe("'7', id, 'failed', 1, 1")),
+        ),
         ("callers_tenant_id_fkey", "insert into trueup.callers values ('r', 'x')".to_owned()),
     ];
     let failed =

@@ -1,7 +1,8 @@
 //! Row-level security: what is read for a tenant is read as a role that sees no other, whatever a statement forgets.
 
 use tokio_postgres::Client;
-use trueup_events::{RunId, TenantId};
+use trueup_events::envelope::Envelope;
+use trueup_events::{RunId, TenantId, Time};
 use trueup_lifecycle::Limits;
 use trueup_store::{Answer, Expected, KeyRole, NewConnection, NewKey, RunFilter, Store};
 use trueup_testkit::Postgres;
@@ -41,6 +42,10 @@ async fn furnished(store: &Store, name: &str) -> (TenantId, RunId) {
     store.put_connection(connection, Expected::New, "ann").await.unwrap();
     let answer = Answer { request_hash: hash, status: 200, body: String::new() };
     store.keep_answer(tenant_id, "a", answer).await.unwrap();
+    let told = serde_json::json!({ "execution_id": 7, "event_type": "step.enter", "step": "start" });
+    let told = Envelope::from_json(told).unwrap();
+    let told = told.into_event(tenant_id, store.next_event_id(), Time::from_unix_us(0), "/elsewhere");
+    store.ingest(tenant_id, vec![told]).await.unwrap();
     store.audit(0, None, 1).await.unwrap();
     (tenant_id, run_id)
 }

@@ -4,7 +4,7 @@ use crate::database::{connect, database, open, tenant, wish};
 use crate::statements::statement;
 
 /// The statements that are executed as the role `trueup_tenant`.
-const OF_A_TENANT: [&str; 14] = [
+const OF_A_TENANT: [&str; 21] = [
     "answer_of",
     "audit_from_of_tenant",
     "connections",
@@ -12,6 +12,11 @@ const OF_A_TENANT: [&str; 14] = [
     "jobs",
     "keys",
     "numbers_between",
+    "observed",
+    "observed_between",
+    "observed_by_id",
+    "observed_in_state",
+    "observed_silent",
     "read_from_of_tenant",
     "revisions",
     "runs",
@@ -19,6 +24,8 @@ const OF_A_TENANT: [&str; 14] = [
     "runs_of_job",
     "runs_of_job_in_state",
     "runs_of_verdict",
+    "runs_silent",
+    "stages_of_run",
 ];
 
 #[tokio::test]
@@ -51,12 +58,15 @@ async fn finding_runs_reads_no_whole_table() {
         from trueup.events, generate_series(1, 30000) as number where type = 'run.triggered';
         insert into trueup.event_positions select row_number() over (order by event_id) + 9, event_id, tenant_id, run_id || event_id % 50 from trueup.events
         where tenant_id like 't%';
+        insert into trueup.observed (id, tenant_id, state, steps, opened_at_ms, updated_at_ms, finished_at_ms, changes)
+        select number, (select min(tenant_id) from trueup.runs), case when number % 50 = 7 then 'running' else 'completed' end, '[]', number, number, case when number % 50 = 7 then null else number end, 1
+        from generate_series(1, 30000) as number;
         insert into trueup.audit (at_ms, tenant_id, actor, action, subject, detail)
         select number, 't' || number % 100, 'a', 'x', 's', '{}' from generate_series(1, 30000) as number;
         insert into trueup.audit_chain select id + 9, id, sha256(''), tenant_id from trueup.audit where tenant_id like 't%';";
     let fill = [finished, waiting, claimed, pausing, handed_off, retried, running, told.to_owned()].join(" ");
     raw.batch_execute(&format!(
-        "{fill} analyze trueup.runs, trueup.events, trueup.event_positions, trueup.audit, trueup.audit_chain"
+        "{fill} analyze trueup.runs, trueup.observed, trueup.events, trueup.event_positions, trueup.audit, trueup.audit_chain"
     ))
     .await
     .unwrap();
@@ -91,6 +101,16 @@ async fn finding_runs_reads_no_whole_table() {
         ("run", " runs_id_key ", "'x'".to_owned()),
         ("find_finished", " runs_finished ", "1, 0, 0, 10".to_owned()),
         ("find_finished", "Index Cond: ((finished_at_ms < ", "1, 0, 0, 10".to_owned()),
+        ("observed", " observed_of_a_tenant ", listed("")),
+        ("observed_between", " observed_by_time ", format!("{tenant}, 1, 2")),
+        ("observed_by_id", " observed_id_tenant_id_key ", format!("{tenant}, 'x'")),
+        ("lock_observed", " observed_id_tenant_id_key ", format!("{tenant}, '{{x,y}}'")),
+        ("observed_in_state", " observed_in_a_state ", listed(", '{failed,running}'")),
+        ("observed_silent", " observed_going_on ", format!("{tenant}, 9, 10")),
+        ("forget_observed", " observed_finished ", "9, 10".to_owned()),
+        ("runs_silent", " runs_in_a_state ", format!("{tenant}, 9, 10")),
+        ("runs_silent", " positions_of_a_run ", format!("{tenant}, 9, 10")),
+        ("stages_of_run", " positions_of_a_run ", "'x', 't7', 10".to_owned()),
         ("events_of_run", " positions_of_a_run ", "'x', 7, 10, 't7'".to_owned()),
         ("keys", " keys_of_a_tenant ", "'t7', '', 10".to_owned()),
         ("key_of", " keys_hash_key ", "sha256('')".to_owned()),
@@ -118,7 +138,7 @@ async fn finding_runs_reads_no_whole_table() {
                 raw.batch_execute(&format!("set role {role}")).await.unwrap();
                 let plan = raw.simple_query(&explain).await.unwrap();
                 let plan = format!("{role}, {plan:?}");
-                for table in ["runs", "events", "event_positions", "audit", "audit_chain"] {
+                for table in ["runs", "observed", "events", "event_positions", "audit", "audit_chain"] {
                     assert!(!plan.contains(&format!("Seq Scan on {table}")), "{name}, {plans}: {plan}");
                 }
                 assert!(plan.contains(step), "{name}, {plans}: {plan}");

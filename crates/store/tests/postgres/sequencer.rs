@@ -157,9 +157,9 @@ async fn a_batch_keeps_its_order_and_its_repeats_add_nothing() {
         )
     };
     let batch: Vec<Event> = [9, 3, 5, 3].into_iter().map(event).collect();
-    store.append_events(batch.clone()).await.unwrap();
-    store.append_events(batch).await.unwrap();
-    store.append_events(vec![event(5), event(1)]).await.unwrap();
+    store.ingest(tenant_id, batch.clone()).await.unwrap();
+    store.ingest(tenant_id, batch).await.unwrap();
+    store.ingest(tenant_id, vec![event(5), event(1)]).await.unwrap();
     let log = store.read_from(0, None, 10).await.unwrap();
     let order: Vec<u64> = log.iter().map(|event| event.event_id.get()).collect();
     assert_eq!(order, [9, 3, 5, 1]);
@@ -168,7 +168,7 @@ async fn a_batch_keeps_its_order_and_its_repeats_add_nothing() {
         vec![event(2), Event { source: "x".to_owned(), ..event(9) }],
         vec![event(4), Event { source: "x".to_owned(), ..event(4) }],
     ] {
-        let refused = store.append_events(other).await.unwrap_err();
+        let refused = store.ingest(tenant_id, other).await.unwrap_err();
         assert!(matches!(refused, trueup_store::StoreError::EventDiffers(_)), "{refused:?}");
     }
     assert_eq!(store.read_from(0, None, 10).await.unwrap().len(), 4);

@@ -141,6 +141,46 @@ async fn raw_sql_cannot_break_an_invariant() {
             "insert into passes values ('leases', 'a', 1, 1, 1, 1, null); insert into passes values ('leases', 'a', 2, 1, 1, 1, null)",
         ),
         (
+            "mark in",
+            "insert into events (event_id, tenant_id, run_id, type, source, time, data, mark) values (9, 't', 'r', 'x', 's', 't', '{}', 'odd')",
+        ),
+        (
+            "observed_state_is_known",
+            "insert into observed select 9, '7', id, null, 'lost', '[]', null, 1, 1, null, 1 from tenants",
+        ),
+        (
+            "json_valid(steps)",
+            "insert into observed select 9, '7', id, null, 'running', '[', null, 1, 1, null, 1 from tenants",
+        ),
+        (
+            "json_valid(cancel)",
+            "insert into observed select 9, '7', id, null, 'running', '[]', '{', 1, 1, null, 1 from tenants",
+        ),
+        (
+            "observed_end_has_a_time",
+            "insert into observed select 9, '7', id, null, 'failed', '[]', null, 1, 1, null, 1 from tenants",
+        ),
+        (
+            "changes >= 0",
+            "insert into observed select 9, '7', id, null, 'running', '[]', null, 1, 1, null, -1 from tenants",
+        ),
+        (
+            "FOREIGN KEY",
+            "insert into observed values (9, '7', 'x', null, 'running', '[]', null, 1, 1, null, 1)",
+        ),
+        (
+            "an observed execution is never replaced",
+            "insert into observed select (select number from runs), '7', id, null, 'running', '[]', null, 1, 1, null, 1 from tenants",
+        ),
+        (
+            "an observed execution is never replaced",
+            "insert into observed select 9, '7', id, null, 'running', '[]', null, 1, 1, null, 1 from tenants; insert or replace into observed select 10, id, tenant_id, name, state, steps, cancel, 1, 1, null, 1 from observed",
+        ),
+        (
+            "that has ended stays so",
+            "insert into observed select 9, '7', id, null, 'failed', '[]', null, 1, 1, 1, 1 from tenants; update observed set state = 'running', finished_at_ms = null",
+        ),
+        (
             "role_is_known",
             "insert into keys select 'k', id, 'n', 'root', zeroblob(32), 1, 'a', null, null from tenants",
         ),

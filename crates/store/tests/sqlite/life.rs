@@ -45,12 +45,12 @@ async fn a_repetition_leaves_no_gap_in_the_log() {
     let elsewhere =
         |event: Event| Event { event_id: store.next_event_id(), run_id: RunId::Number(7), ..event };
     let events: Vec<_> = told.into_iter().map(elsewhere).collect();
-    store.append_events(events.clone()).await.unwrap();
-    store.append_events(events.clone()).await.unwrap();
+    store.ingest(tenant_id, events.clone()).await.unwrap();
+    store.ingest(tenant_id, events.clone()).await.unwrap();
     let mut other = events.clone();
     other[0].event_id = EventId::new(1).unwrap();
     other[1].source = "/elsewhere".to_owned();
-    let refused = store.append_events(other).await.unwrap_err();
+    let refused = store.ingest(tenant_id, other).await.unwrap_err();
     assert!(matches!(refused, StoreError::EventDiffers(id) if id == events[1].event_id), "{refused:?}");
     store.trigger(wish(tenant_id)).await.unwrap();
     let positions: Vec<_> =

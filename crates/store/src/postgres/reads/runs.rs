@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use tokio_postgres::Statement;
 use tokio_postgres::types::ToSql;
 use trueup_events::{RunId, TenantId};
 use uuid::Uuid;
@@ -10,6 +11,7 @@ use crate::error::StoreError;
 use crate::filter::{RunFilter, Wanted};
 use crate::postgres::Postgres;
 use crate::postgres::rows::{self, key};
+use crate::postgres::statements::Statements;
 use crate::record::Record;
 use crate::tx::Found;
 
@@ -22,7 +24,7 @@ impl Postgres {
     }
 
     pub(crate) async fn runs(&self, filter: &RunFilter) -> Result<Vec<Found>, StoreError> {
-        let (first, last) = self.numbers(filter).await?;
+        let (first, last) = self.numbers(|sql| &sql.numbers_between, filter).await?;
         let (tenant, limit) = (filter.tenant_id.to_string(), i64::from(filter.limit));
         let (since_ms, until_ms) = filter.span_ms();
         let before = filter.before.map_or(last, |before| before.min(last));
@@ -63,11 +65,15 @@ impl Postgres {
         Ok(found.iter().map(rows::found).collect())
     }
 
-    /// The numbers after which and before which runs are that were asked for at the right time.
-    async fn numbers(&self, filter: &RunFilter) -> Result<(i64, i64), StoreError> {
+    /// The numbers after which and before which those are that were asked for, or opened, at the right time.
+    pub(super) async fn numbers(
+        &self,
+        statement: impl Fn(&Statements) -> &Statement + Send,
+        filter: &RunFilter,
+    ) -> Result<(i64, i64), StoreError> {
         let Some((since_ms, until_ms)) = filter.times_ms() else { return Ok((0, i64::MAX)) };
         let of: [&(dyn ToSql + Sync); 3] = [&filter.tenant_id.to_string(), &since_ms, &until_ms];
-        let found = self.read_of(filter.tenant_id, |sql| &sql.numbers_between, &of).await?;
+        let found = self.read_of(filter.tenant_id, statement, &of).await?;
         let number = |column| found.first().and_then(|row| row.get::<_, Option<i64>>(column));
         Ok((number(0).unwrap_or(0), number(1).unwrap_or(i64::MAX)))
     }

@@ -1,0 +1,3 @@
+select number, id, tenant_id, name, state, steps, cancel, opened_at_ms, updated_at_ms, finished_at_ms, changes
+from trueup.observed
+where tenant_id = $1 and id = $2

@@ -1,0 +1,1 @@
+delete from observed where id = ?1 and tenant_id = ?2

@@ -1,0 +1,5 @@
+select number, id, tenant_id, name, state, steps, cancel, opened_at_ms, updated_at_ms, finished_at_ms, changes
+from observed indexed by observed_going_on
+where tenant_id = ?1 and finished_at_ms is null and updated_at_ms < ?2
+order by number
+limit ?3

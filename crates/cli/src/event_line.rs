@@ -11,8 +11,13 @@ pub(crate) fn event_line(event: &Event) -> String {
     format!("{}\n", format!("{line}  {}", said(event)).trim_end())
 }
 
-/// What an event says beyond the ids and what follows from them, as `name=value`.
+/// What an event says beyond the ids and what follows from them, as `name=value`, behind why it counts for nothing.
 pub(crate) fn said(event: &Event) -> String {
+    let mark = event.mark.map(|mark| format!("({mark}) "));
+    mark.unwrap_or_default() + &fields(event)
+}
+
+fn fields(event: &Event) -> String {
     let Value::Object(fields) = &event.data else { return event.data.to_string() };
     // Ids of other runs than this one would be news.
     let is_known = |name: &str, value: &Value| match name {

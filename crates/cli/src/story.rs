@@ -48,9 +48,9 @@ pub(crate) struct Stage {
 }
 
 impl Story {
-    /// Hears one event more; those of others, and those that tell nothing of an attempt, add nothing.
+    /// Hears one event more; those of others, those that count for nothing, and those that tell nothing of an attempt, add nothing.
     pub(crate) fn hear(&mut self, event: &Event) {
-        let Some(event_type) = event.name.event_type() else { return };
+        let Some(event_type) = event.name.event_type().filter(|_| event.mark.is_none()) else { return };
         // What the log holds of our types was checked when it came in.
         if let Ok(payload) = Payload::read(event_type, &event.data) {
             self.hear_payload(payload);
@@ -119,5 +119,33 @@ impl Story {
             self.stages.len() - 1
         });
         &mut self.stages[index]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use trueup_events::envelope::Envelope;
+    use trueup_events::{EventId, Mark, Time};
+
+    use super::*;
+    use crate::event_line::said;
+
+    #[test]
+    fn what_counts_for_nothing_is_shown_and_not_believed() {
+        let body = json!({
+            "execution_id": "3f0c1f5e-7d0b-4a55-9a6f-1f6f1a2b3c4d", "event_type": "run.stage.started", "step": "s",
+            "payload": { "stage_name": "by-account" },
+        });
+        let tenant_id = "0a1b2c3d-4e5f-4607-8899-aabbccddeeff".parse().unwrap();
+        let id = EventId::new(7).unwrap();
+        let event =
+            Envelope::from_json(body).unwrap().into_event(tenant_id, id, Time::from_unix_us(0), "/elsewhere");
+        let marked = Event { mark: Some(Mark::Stale), ..event.clone() };
+        let mut story = Story::default();
+        story.hear(&marked);
+        assert_eq!((&story, said(&marked).as_str()), (&Story::default(), "(stale) stage_name=by-account"));
+        story.hear(&event);
+        assert_eq!((story.stages.len(), said(&event).as_str()), (1, "stage_name=by-account"));
     }
 }

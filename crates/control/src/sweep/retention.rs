@@ -11,7 +11,7 @@ use crate::executor::Executor;
 use crate::settings::millis;
 use crate::task::{Tally, Task};
 
-/// Forgets runs that ended longer ago than they are kept, and what processes did that are gone.
+/// Forgets runs and observed executions that ended longer ago than they are kept, and what processes did that are gone.
 pub(crate) struct Retention<E> {
     pub(crate) executor: Arc<Executor<E>>,
     pub(crate) kept_for: Duration,
@@ -45,6 +45,15 @@ impl<E: Engine> Task for Retention<E> {
                 break;
             }
             last = found.into_iter().last();
+        }
+        while !self.executor.stopping.has_begun() {
+            let store = &self.executor.store;
+            let forgotten = store.forget_observed(millis(self.kept_for), self.batch).await?;
+            tally.seen += forgotten;
+            tally.done += forgotten;
+            if forgotten < u64::from(self.batch) {
+                break;
+            }
         }
         Ok(tally)
     }

@@ -199,6 +199,9 @@ pub(crate) async fn what_is_old_is_forgotten_and_what_lives_is_not(system: Syste
     system.reaches(ended, Status::Completed).await;
     let live = system.trigger("wait", Policy { deadline_ms: 90 * DAY_MS, retries: 0 }).await;
     system.reaches(live, Status::Running).await;
+    let (over, going_on) = (RunId::Number(8), RunId::Number(9));
+    system.tell(over, "playbook.completed").await;
+    system.tell(going_on, "step.exit").await;
     let orphan = |id: u64, age_ms| Kept { name: format!("r-{id}"), ended_ms_ago: age_ms };
     system.engine.keep(orphan(1, Some(31 * DAY_MS)));
     system.engine.keep(orphan(2, Some(29 * DAY_MS)));
@@ -212,6 +215,12 @@ pub(crate) async fn what_is_old_is_forgotten_and_what_lives_is_not(system: Syste
     }
     assert!(system.store.events_of(system.tenant_id, ended, 0, 10).await.unwrap().is_empty());
     assert!(system.store.remembers(live).await.unwrap());
+    let observed = async |id| system.store.observed(system.tenant_id, id).await.unwrap();
+    // The engine is called in every round.
+    while observed(over).await.is_some() {
+        system.engine.is_called(Call::List, 1).await;
+    }
+    assert!(observed(going_on).await.is_some(), "it has not ended");
     system.engine.becomes(|engine| engine.deleted().contains(&"r-1".to_owned())).await;
     stopping.finish(Duration::ZERO).await;
     let deleted = system.engine.deleted();

@@ -11,6 +11,7 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use trueup_control::{Means, Perform, Performed, Roles, Settings, Station, Stopping, Told};
 use trueup_events::attempt::Assignment;
+use trueup_events::envelope::Envelope;
 use trueup_events::outcome::{Outcome, Reason, RunError, Verdict};
 use trueup_events::payload::{Mode, StageStarted};
 use trueup_events::{EventType, RunId, TenantId, Time};
@@ -201,6 +202,15 @@ impl System {
     pub(crate) async fn trigger(&self, does: &str, policy: Policy) -> RunId {
         self.save_job(does, "default", policy).await;
         self.start(does).await
+    }
+
+    /// Tells an event of an execution that something else started.
+    pub(crate) async fn tell(&self, id: RunId, name: &str) {
+        let body = json!({ "execution_id": id, "event_type": name, "step": "start" });
+        let (event_id, now) = (self.store.next_event_id(), Time::from_unix_us(0));
+        let event =
+            Envelope::from_json(body).unwrap().into_event(self.tenant_id, event_id, now, "/elsewhere");
+        self.store.ingest(self.tenant_id, vec![event]).await.unwrap();
     }
 
     pub(crate) fn new_run(&self, job: &str) -> NewRun {

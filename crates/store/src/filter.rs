@@ -1,8 +1,12 @@
 //! Which runs to list.
 
+use std::cmp::Reverse;
+
 use trueup_events::outcome::Verdict;
 use trueup_events::{JobId, TenantId};
 use trueup_lifecycle::Status;
+
+use crate::tx::Found;
 
 /// How far the order of numbers and that of times may be apart: a run has its time before its number, and no transaction takes longer in between.
 const SKEW_MS: i64 = 60_000;
@@ -79,21 +83,41 @@ impl RunFilter {
 }
 
 impl Wanted {
-    /// The verdicts and, of runs without one, the states: what the index of a job's runs has. None if any will do.
-    pub(crate) fn ends(&self) -> Option<Vec<&'static str>> {
+    /// The verdicts and, of runs that ended without one, the states: what the index of a job's runs has.
+    pub(crate) fn ends(&self) -> Vec<&'static str> {
         let verdicts = |verdicts: &[Verdict]| verdicts.iter().map(|one| one.name()).collect();
+        let of_state = |state: &Status| match state {
+            Status::Completed => verdicts(Verdict::ALL),
+            other => vec![other.name()],
+        };
         match self {
-            Self::Any => None,
-            Self::Verdicts(wanted) => Some(verdicts(wanted)),
-            Self::States(states) => Some(
-                states
-                    .iter()
-                    .flat_map(|state| match state {
-                        Status::Completed => verdicts(Verdict::ALL),
-                        other => vec![other.name()],
-                    })
-                    .collect(),
-            ),
+            Self::Any => Vec::new(),
+            Self::Verdicts(wanted) => verdicts(wanted),
+            Self::States(states) => {
+                states.iter().filter(|state| state.is_terminal()).flat_map(of_state).collect()
+            }
         }
     }
+
+    /// The states of runs that have not ended.
+    pub(crate) fn going_on(&self) -> Vec<&'static str> {
+        match self {
+            Self::Any | Self::Verdicts(_) => Vec::new(),
+            Self::States(states) => {
+                states.iter().filter(|state| !state.is_terminal()).map(|state| state.name()).collect()
+            }
+        }
+    }
+}
+
+/// The latest of what was found in several places.
+pub(crate) fn merged(mut found: Vec<Found>, limit: u32) -> Vec<Found> {
+    let number = |found: &Found| match found {
+        Ok(record) => record.number,
+        Err(unreadable) => unreadable.number,
+    };
+    found.sort_by_key(|found| Reverse(number(found)));
+    found.dedup_by_key(|found| number(found));
+    found.truncate(limit as usize);
+    found
 }

@@ -16,10 +16,10 @@ create table keys (
 ) strict, without rowid;
 create index keys_of_a_tenant on keys (tenant_id, id);
 
--- What lists of runs are narrowed by: the time of asking, which is turned into numbers, the verdict, and of one job the verdict or, of runs without one, the state.
-create index runs_by_time on runs (tenant_id, requested_at_ms, number);
+-- What lists of runs are narrowed by: the verdict, and of one job the verdict or, of runs without one, the state.
 create index runs_of_a_verdict on runs (tenant_id, verdict, number) where verdict is not null;
-create index runs_of_a_job_in_a_state on runs (job_id, coalesce(verdict, state), number);
+-- Only of those that have ended, whose state does not change any more: of the others there are few, and whoever writes them would pay for it each time.
+create index runs_of_a_job_in_a_state on runs (job_id, coalesce(verdict, state), number) where finished_at_ms is not null;
 
 -- How the jobs of a tenant reach their sources; what is secret in it comes encrypted, and leaves so.
 create table connections (

@@ -4,7 +4,7 @@ select number, id, tenant_id, job_id, revision, queue, params, mode, triggered_b
 from unnest($7::text[]) as wanted (one)
 cross join lateral (
     select * from trueup.runs
-    where tenant_id = $1 and (state, number) < (one, $2) and (state, number) > (one, $3)
+    where tenant_id = $1 and ($8::text is null or job_id = $8) and (state, number) < (one, $2) and (state, number) > (one, $3)
         and requested_at_ms + 0 >= $4 and requested_at_ms + 0 < $5
     order by state desc, number desc
     limit $6

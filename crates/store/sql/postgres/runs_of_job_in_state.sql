@@ -4,7 +4,7 @@ select number, id, tenant_id, job_id, revision, queue, params, mode, triggered_b
 from unnest($8::text[]) as wanted (one)
 cross join lateral (
     select * from trueup.runs
-    where job_id = $7 and tenant_id = $1 and (coalesce(verdict, state), number) < (one, $2) and (coalesce(verdict, state), number) > (one, $3)
+    where job_id = $7 and finished_at_ms is not null and tenant_id = $1 and (coalesce(verdict, state), number) < (one, $2) and (coalesce(verdict, state), number) > (one, $3)
         and requested_at_ms + 0 >= $4 and requested_at_ms + 0 < $5
     order by coalesce(verdict, state) desc, number desc
     limit $6

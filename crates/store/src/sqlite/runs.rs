@@ -1,8 +1,8 @@
 //! Runs, one or many, as they are read.
 
-use std::cmp::Reverse;
 use std::ops::RangeInclusive;
 
+use rusqlite::types::Null;
 use rusqlite::{Connection, ToSql, params};
 use trueup_events::{RunId, TenantId};
 use uuid::Uuid;
@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::rows::Loaded;
 use super::{Sqlite, rows, sql};
 use crate::error::StoreError;
-use crate::filter::{RunFilter, Wanted};
+use crate::filter::{RunFilter, Wanted, merged};
 use crate::record::Record;
 use crate::tx::Found;
 
@@ -61,34 +61,25 @@ fn list(connection: &Connection, filter: &RunFilter) -> Loaded<Vec<Found>> {
     };
     let wanted = filter.wanted();
     if let Some(job_id) = filter.job_id.map(|id| id.to_string()) {
-        return match wanted.ends() {
-            None => all(sql::RUNS_OF_JOB, &[&job_id]),
-            Some(ends) => each(&ends, &|end| all(sql::RUNS_OF_JOB_IN_STATE, &[&job_id, &end])),
-        };
+        if wanted == Wanted::Any {
+            return all(sql::RUNS_OF_JOB, &[&job_id]);
+        }
+        let mut found = each(&wanted.ends(), &|end| all(sql::RUNS_OF_JOB_IN_STATE, &[&job_id, &end]))?;
+        let going_on = |state: &str| all(sql::RUNS_IN_STATE, &[&state, &job_id]);
+        found.append(&mut each(&wanted.going_on(), &going_on)?);
+        return Ok(merged(found, limit));
     }
     match wanted {
         Wanted::Any => all(sql::RUNS, &[]),
         Wanted::States(states) => {
             let states: Vec<&str> = states.iter().map(|state| state.name()).collect();
-            each(&states, &|state| all(sql::RUNS_IN_STATE, &[&state]))
+            each(&states, &|state| all(sql::RUNS_IN_STATE, &[&state, &Null]))
         }
         Wanted::Verdicts(verdicts) => {
             let verdicts: Vec<&str> = verdicts.iter().map(|verdict| verdict.name()).collect();
             each(&verdicts, &|verdict| all(sql::RUNS_OF_VERDICT, &[&verdict]))
         }
     }
-}
-
-/// The latest of what was found in several places.
-fn merged(mut found: Vec<Found>, limit: u32) -> Vec<Found> {
-    let number = |found: &Found| match found {
-        Ok(record) => record.number,
-        Err(unreadable) => unreadable.number,
-    };
-    found.sort_by_key(|found| Reverse(number(found)));
-    found.dedup_by_key(|found| number(found));
-    found.truncate(limit as usize);
-    found
 }
 
 /// The numbers after which and before which those are that were asked for, or opened, at the right time.

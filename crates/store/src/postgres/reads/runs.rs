@@ -8,7 +8,7 @@ use trueup_events::{RunId, TenantId};
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::filter::{RunFilter, Wanted};
+use crate::filter::{RunFilter, Wanted, merged};
 use crate::postgres::Postgres;
 use crate::postgres::rows::{self, key};
 use crate::postgres::statements::Statements;
@@ -28,41 +28,34 @@ impl Postgres {
         let (tenant, limit) = (filter.tenant_id.to_string(), i64::from(filter.limit));
         let (since_ms, until_ms) = filter.span_ms();
         let before = filter.before.map_or(last, |before| before.min(last));
-        let mut of: Vec<&(dyn ToSql + Sync)> = vec![&tenant, &before, &first, &since_ms, &until_ms, &limit];
-        let wanted = filter.wanted();
-        let found = if let Some(job_id) = filter.job_id.map(|id| id.to_string()) {
-            of.push(&job_id);
-            match wanted.ends() {
-                None => self.read_of(filter.tenant_id, |sql| &sql.runs_of_job, &of).await?,
-                Some(ends) => {
-                    self.read_of(
-                        filter.tenant_id,
-                        |sql| &sql.runs_of_job_in_state,
-                        &[&of[..], &[&ends]].concat(),
-                    )
-                    .await?
-                }
-            }
-        } else {
-            match wanted {
-                Wanted::Any => self.read_of(filter.tenant_id, |sql| &sql.runs, &of).await?,
-                Wanted::States(states) => {
-                    let states: Vec<&str> = states.iter().map(|state| state.name()).collect();
-                    self.read_of(filter.tenant_id, |sql| &sql.runs_in_state, &[&of[..], &[&states]].concat())
-                        .await?
-                }
-                Wanted::Verdicts(verdicts) => {
-                    let verdicts: Vec<&str> = verdicts.iter().map(|verdict| verdict.name()).collect();
-                    self.read_of(
-                        filter.tenant_id,
-                        |sql| &sql.runs_of_verdict,
-                        &[&of[..], &[&verdicts]].concat(),
-                    )
-                    .await?
-                }
-            }
+        let of: [&(dyn ToSql + Sync); 6] = [&tenant, &before, &first, &since_ms, &until_ms, &limit];
+        let all = async |statement: fn(&Statements) -> &Statement, more: &[&(dyn ToSql + Sync)]| {
+            let found = self.read_of(filter.tenant_id, statement, &[&of[..], more].concat()).await?;
+            Ok::<Vec<Found>, StoreError>(found.iter().map(rows::found).collect())
         };
-        Ok(found.iter().map(rows::found).collect())
+        let wanted = filter.wanted();
+        if let Some(job_id) = filter.job_id.map(|id| id.to_string()) {
+            if wanted == Wanted::Any {
+                return all(|sql| &sql.runs_of_job, &[&job_id]).await;
+            }
+            let mut found = all(|sql| &sql.runs_of_job_in_state, &[&job_id, &wanted.ends()]).await?;
+            let going_on = wanted.going_on();
+            if !going_on.is_empty() {
+                found.append(&mut all(|sql| &sql.runs_in_state, &[&going_on, &Some(job_id)]).await?);
+            }
+            return Ok(merged(found, filter.limit));
+        }
+        match wanted {
+            Wanted::Any => all(|sql| &sql.runs, &[]).await,
+            Wanted::States(states) => {
+                let states: Vec<&str> = states.iter().map(|state| state.name()).collect();
+                all(|sql| &sql.runs_in_state, &[&states, &None::<String>]).await
+            }
+            Wanted::Verdicts(verdicts) => {
+                let verdicts: Vec<&str> = verdicts.iter().map(|verdict| verdict.name()).collect();
+                all(|sql| &sql.runs_of_verdict, &[&verdicts]).await
+            }
+        }
     }
 
     /// The numbers after which and before which those are that were asked for, or opened, at the right time.

@@ -4,16 +4,14 @@ use crate::database::{connect, database, open, tenant, wish};
 use crate::statements::statement;
 
 /// The statements that are executed as the role `trueup_tenant`.
-const OF_A_TENANT: [&str; 21] = [
+const OF_A_TENANT: [&str; 19] = [
     "answer_of",
     "audit_from_of_tenant",
     "connections",
     "events_of_run",
     "jobs",
     "keys",
-    "numbers_between",
     "observed",
-    "observed_between",
     "observed_by_id",
     "observed_in_state",
     "observed_silent",

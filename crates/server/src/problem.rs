@@ -119,7 +119,10 @@ impl From<StoreError> for Refused {
         if status.is_server_error() {
             tracing::error!(%error, "a request could not be served");
         }
-        let refused = Self::new(status, error.to_string());
+        let mut refused = Self::new(status, error.to_string());
+        if let StoreError::Nul { field } = error {
+            refused.0.problem.field = Some(field.to_owned());
+        }
         let refused = match error.hint() {
             Some(hint) => refused.with("hint", hint.into()),
             None => refused,
@@ -137,7 +140,7 @@ fn status(error: &StoreError) -> StatusCode {
         | StoreError::TenantTaken { .. }
         | StoreError::EventDiffers(_) => StatusCode::CONFLICT,
         StoreError::Changed { .. } => StatusCode::PRECONDITION_FAILED,
-        StoreError::NoSuchQueue { .. } | StoreError::Reserved { .. } => StatusCode::UNPROCESSABLE_ENTITY,
+        StoreError::NoSuchQueue { .. } | StoreError::Nul { .. } => StatusCode::UNPROCESSABLE_ENTITY,
         StoreError::QueueFull { .. } | StoreError::QueueBusy { .. } => StatusCode::TOO_MANY_REQUESTS,
         StoreError::EventIdTaken { .. }
         | StoreError::Contended { .. }

@@ -1,7 +1,7 @@
 //! HTTP: the JSON API.
 //!
 //! [`App`] is what requests share, [`listen`] answers them until everything stops. Who asks is found out before anything else, from the key that a
-//! request shows; what they may do is said by the type of the [`Allowed`](caller::Allowed) that a route takes.
+//! request shows; what they may do is said by the types that a route takes.
 
 mod api;
 mod app;

@@ -17,7 +17,7 @@ use crate::progress::Bars;
 use crate::report::{self, Format, Look, Report, verdict_line};
 use crate::source_names::{self, SourceNames};
 use crate::specification;
-use crate::{memory, output, targets, terminal};
+use crate::{memory, output, shell, targets, terminal};
 
 /// Compares, reports, and says how to exit.
 pub(crate) fn run(options: &Diff) -> Result<ExitCode, Failure> {
@@ -106,13 +106,12 @@ fn no_key(unique: &[Vec<String>]) -> Failure {
     let Some(first) = unique.first() else {
         return Failure::usage_hint(
             "there is no --key, and no column is unique in every source",
-            "name columns that are unique together: --key account,date",
+            "name columns that are unique together: --key COLUMN,COLUMN",
         );
     };
     let listed: Vec<String> =
         unique.iter().take(20).map(|columns| format!("\n  {}", columns.join(","))).collect();
-    let quoted = first.join(",");
-    let quoted = if quoted.contains([' ', '\'', '"', '$', '&']) { format!("{quoted:?}") } else { quoted };
+    let quoted = shell::word(&first.join(","));
     Failure::usage_hint(
         format!(
             "there is no --key; unique in every source {}:{}",

@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use trueup_compare::{BreaksFileError, ValueProblem};
 use trueup_store::StoreError;
 
-use crate::reading_hint;
 use crate::visible::visible_lines;
+use crate::{reading_hint, shell};
 
 /// The exit code of an error.
 pub(crate) const FAILED: u8 = 2;
@@ -242,7 +242,8 @@ fn comparison_hint(error: &trueup_compare::Error) -> Option<String> {
             value_hint(source_name, column, problem)
         }
         trueup_compare::Error::MissingKey { source_name, column, near: Some(near) } => {
-            Some(format!("it has `{near}`: --rename {source_name}:{near}={column}"))
+            let rename = shell::word(&format!("{source_name}:{near}={column}"));
+            Some(format!("it has `{near}`: --rename {rename}"))
         }
         trueup_compare::Error::Duplicates { .. } => Some(
             "--duplicates multiset pairs the rows of a key, --measure 'sum(amount)' makes one of them"
@@ -257,13 +258,20 @@ fn comparison_hint(error: &trueup_compare::Error) -> Option<String> {
 
 fn value_hint(source: &str, column: &str, problem: &ValueProblem) -> Option<String> {
     match problem {
-        ValueProblem::DayOrMonth => Some(format!(
-            "declare it, as in --date-format {source}:{column}=%d/%m/%Y, or compare it as it is written: --text {column}"
-        )),
+        ValueProblem::DayOrMonth => {
+            let format = shell::word(&format!("{source}:{column}=%d/%m/%Y"));
+            let column = shell::word(column);
+            Some(format!(
+                "declare it, as in --date-format {format}, or compare it as it is written: --text {column}"
+            ))
+        }
         ValueProblem::TooLong => {
+            let column = shell::word(column);
             Some(format!("a number may have 38 digits; what only looks like one is text: --text {column}"))
         }
-        ValueProblem::Exponent => Some(format!("what only looks like a number is text: --text {column}")),
+        ValueProblem::Exponent => {
+            Some(format!("what only looks like a number is text: --text {}", shell::word(column)))
+        }
         other => other.hint().map(str::to_owned),
     }
 }

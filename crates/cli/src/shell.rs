@@ -2,7 +2,7 @@
 
 /// One word of a command, in quotes if it needs them.
 pub(crate) fn word(text: &str) -> String {
-    let is_plain = |letter: char| letter.is_alphanumeric() || "-_./:@".contains(letter);
+    let is_plain = |letter: char| letter.is_alphanumeric() || "-_./:@=,%+".contains(letter);
     if !text.is_empty() && text.chars().all(is_plain) {
         return text.to_owned();
     }
@@ -19,6 +19,7 @@ mod tests {
             ("a/b-1.yaml", "a/b-1.yaml"),
             ("postgres://ann@db/t", "postgres://ann@db/t"),
             ("größe", "größe"),
+            ("bank:paid_on=%d/%m/%Y", "bank:paid_on=%d/%m/%Y"),
             ("a b", "'a b'"),
             ("it's", r"'it'\''s'"),
             ("", "''"),

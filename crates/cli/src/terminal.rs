@@ -7,12 +7,16 @@ use crate::report::Look;
 
 /// What reports on standard output may look like.
 pub(crate) fn look_of_stdout(colours: Colours) -> Look {
-    let is_terminal = stdout().is_terminal();
-    let width = terminal_size::terminal_size().filter(|_| is_terminal).map(|(width, _)| usize::from(width.0));
     Look {
-        width: width.map_or(Look::PLAIN.width, |width| width.max(40)),
-        colour: wanted(colours, is_terminal),
+        width: width_of_stdout().unwrap_or(Look::PLAIN.width),
+        colour: wanted(colours, stdout().is_terminal()),
     }
+}
+
+/// How many characters a line of standard output has; nothing if it is no terminal.
+pub(crate) fn width_of_stdout() -> Option<usize> {
+    let width = terminal_size::terminal_size().filter(|_| stdout().is_terminal());
+    width.map(|(width, _)| usize::from(width.0).max(40))
 }
 
 /// Whether messages on standard error have colours.

@@ -118,5 +118,7 @@ fn table(stored: StoredBreaks, limit: usize) -> Result<ExitCode, Failure> {
     } else {
         String::new()
     };
-    output::say(&(lines(&headings, &fields, look.width, look.marks()) + &more))
+    // In a pipe nothing is cut: whoever reads it there cannot widen it.
+    let width = terminal::width_of_stdout().unwrap_or(usize::MAX);
+    output::say(&(lines(&headings, &fields, width, look.marks()) + &more))
 }

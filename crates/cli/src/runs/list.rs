@@ -46,16 +46,16 @@ pub(crate) fn list(options: &List) -> Result<ExitCode, Failure> {
                 _ => String::new(),
             };
             vec![
-                Field::text(record.id().to_string()),
-                Field::text(job),
-                Field::text(form::moment(record.requested_at_ms)),
+                Field::name(record.id().to_string()),
+                Field::name(job),
+                Field::name(form::moment(record.requested_at_ms)),
                 Field::number(took),
                 Field::text(record.run.state.status().name()),
                 Field::text(form::ending(record)),
             ]
         })
         .collect();
-    let marks = terminal::look_of_stdout(Colours::Auto).marks();
-    // As wide as it is: an id that was cut could not be used.
-    output::say(&lines(&["run", "job", "requested", "took", "status", "outcome"], &rows, usize::MAX, marks))
+    let headings = ["run", "job", "requested", "took", "status", "outcome"];
+    let (width, marks) = (terminal::width_of_stdout(), terminal::look_of_stdout(Colours::Auto).marks());
+    output::say(&lines(&headings, &rows, width.unwrap_or(usize::MAX), marks))
 }

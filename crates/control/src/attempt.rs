@@ -98,6 +98,10 @@ impl<P: Perform> Attempt<'_, P> {
         };
         let (performed, stop) = self.perform(lease, assignment, deadline).await;
         match (performed, stop) {
+            // What came to its end is told though the lease is lost: a run that was given up meanwhile keeps it beside its end.
+            (Performed::Ended(outcome), Some(Stop::LeaseLost)) => {
+                self.finish(lease, Report::Ended(outcome)).await.map(Some)
+            }
             (_, Some(Stop::LeaseLost)) => {
                 // Asked once more, so that what stands is told.
                 let beat = self.station.store.heartbeat(lease);

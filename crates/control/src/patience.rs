@@ -7,7 +7,8 @@ use trueup_store::StoreError;
 use crate::stopping::Stopping;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// Short enough for a worker to be heard of again within a lease of some seconds after the store is back.
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// The pauses between tries, each twice as long as the one before.
 #[derive(Debug)]

@@ -72,7 +72,7 @@ impl<E: Engine> Task for Leases<E> {
         }
         let found = found?;
         // While the store was away no worker could be heard of: they are given a lease's time to show that they live.
-        if self.store_was_away.within(self.lease) || self.store_is_new(&found).await? {
+        if self.store_was_away.until_within(self.lease) || self.store_is_new(&found).await? {
             let note = Some("the store was away; workers have a lease's time to be heard of".to_owned());
             return Ok(Tally { seen: found.len() as u64, note, ..tally });
         }
@@ -97,21 +97,31 @@ fn deadline_at_ms(record: &Record) -> i64 {
     deadline_at_ms.unwrap_or(i64::MAX)
 }
 
-/// When the store last did not answer.
+/// Since when the store answers again, if it did not once.
 #[derive(Debug, Default)]
 struct StoreWasAway {
-    at: Mutex<Option<Instant>>,
+    back: Mutex<Option<Back>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Back {
+    NotYet,
+    Since(Instant),
 }
 
 impl StoreWasAway {
     fn note(&self, error: &StoreError) {
         if error.is_passing() {
-            *self.at.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+            *self.back.lock().unwrap_or_else(PoisonError::into_inner) = Some(Back::NotYet);
         }
     }
 
-    fn within(&self, time: Duration) -> bool {
-        let at = *self.at.lock().unwrap_or_else(PoisonError::into_inner);
-        at.is_some_and(|at| at.elapsed() < time)
+    /// Whether the store, which answers now, has done so again for less than a time.
+    fn until_within(&self, time: Duration) -> bool {
+        let mut back = self.back.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(Back::NotYet) = *back {
+            *back = Some(Back::Since(Instant::now()));
+        }
+        matches!(*back, Some(Back::Since(since)) if since.elapsed() < time)
     }
 }

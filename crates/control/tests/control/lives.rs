@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use serde_json::json;
 use trueup_events::EventType;
-use trueup_events::outcome::{ErrorCode, Outcome};
+use trueup_events::outcome::{ErrorCode, Outcome, Verdict};
 use trueup_lifecycle::{Ending, Hold, Policy, Scheduling, State, Status};
 
 use crate::system::{Server, System};
 
 /// How long what is under way may take to end.
 const GRACE: Duration = Duration::from_secs(8);
+const LEASE_MS: i64 = 30_000;
 
 pub(crate) async fn a_run_is_executed_and_told_of(system: System) {
     let stopping = system.serve(Server::BUSY);
@@ -113,4 +114,21 @@ pub(crate) async fn what_the_caller_wrote_names_nobody(system: System) {
     assert_eq!(stage.data["stage_name"], format!("of {}", system.tenant_id));
     assert_eq!(system.reaches(other, Status::Running).await.run.cancel, None);
     stopping.finish(Duration::ZERO).await;
+}
+
+pub(crate) async fn what_a_lost_run_came_to_is_kept_beside_its_end(system: System) {
+    let run_id = system.trigger("match-late", Policy::default()).await;
+    let stopping = system.serve(Server { places: 1, ..Server::BUSY });
+    system.reaches(run_id, Status::Running).await;
+    // A sign of life may come between.
+    loop {
+        system.advance(LEASE_MS + 1);
+        if system.store.expire(run_id, "sweep").await.unwrap().is_some() {
+            break;
+        }
+    }
+    let record = system.becomes(run_id, |record| record.run.beside.is_some()).await;
+    assert_eq!(record.run.state.status(), Status::Abandoned);
+    assert_eq!(record.run.beside, Some(Outcome::Result(Verdict::Matched)));
+    stopping.finish(GRACE).await;
 }

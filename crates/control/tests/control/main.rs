@@ -39,6 +39,7 @@ on_both! {
     lives::a_run_past_its_deadline_times_out,
     lives::stopping_hands_back_what_is_under_way,
     lives::what_the_caller_wrote_names_nobody,
+    lives::what_a_lost_run_came_to_is_kept_beside_its_end,
     starts::what_was_committed_before_anybody_listened_is_started,
     starts::a_claim_whose_executor_is_gone_is_taken_over,
     starts::a_claim_of_ones_own_is_taken_up_at_once,

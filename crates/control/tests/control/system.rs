@@ -54,6 +54,10 @@ impl Perform for Obedient {
                 stop.cancelled().await;
                 Performed::Died { facts: vec![Fact::Signalled(15)], last_words: String::new() }
             }
+            "match-late" => {
+                stop.cancelled().await;
+                Performed::Ended(Outcome::Result(Verdict::Matched))
+            }
             "wait" => {
                 stop.cancelled().await;
                 self.stopped.send_modify(|count| *count += 1);

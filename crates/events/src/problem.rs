@@ -32,11 +32,18 @@ impl Problem {
     pub fn new(status: u16, error: impl Into<String>) -> Self {
         let title = match status {
             400 => "Bad Request",
+            401 => "Unauthorized",
+            403 => "Forbidden",
+            404 => "Not Found",
+            405 => "Method Not Allowed",
+            408 => "Request Timeout",
             409 => "Conflict",
+            412 => "Precondition Failed",
             413 => "Content Too Large",
             415 => "Unsupported Media Type",
             422 => "Unprocessable Content",
             429 => "Too Many Requests",
+            503 => "Service Unavailable",
             _ => "Error",
         };
         let error = error.into();

@@ -58,6 +58,8 @@ pub(crate) async fn once(
     let whole = Request::from_parts(parts.clone(), body);
     let body = json::read(whole, &app).await?;
     let request_hash = hash(&[parts.method.as_str().as_bytes(), parts.uri.to_string().as_bytes(), &body]);
+    // Each caller's keys are their own: what one may not do, another's answer does not tell them.
+    let key = format!("{}/{key}", caller.key_id.unwrap_or_default());
     if let Some(answer) = app.store.answer_of(caller.tenant_id, &key).await? {
         return replay(&answer, request_hash);
     }

@@ -1,5 +1,7 @@
 //! What requests say, read into types, and what is answered.
 
+use std::time::Duration;
+
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::header::CONTENT_TYPE;
@@ -8,6 +10,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tokio::time::timeout;
 use trueup_events::Time;
 
 use crate::problem::Refused;
@@ -35,11 +38,19 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
     }
 }
 
-/// Reads a whole body, which is bounded.
+/// How long a body may take to arrive.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Reads a whole body, which is bounded in length and in time.
 pub(crate) async fn read<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, Refused> {
-    Bytes::from_request(request, state)
-        .await
-        .map_err(|rejection| Refused::new(rejection.status(), rejection.body_text()))
+    let read = timeout(PATIENCE, Bytes::from_request(request, state)).await.map_err(|_| {
+        let problem = format!("the body did not arrive within {} seconds", PATIENCE.as_secs());
+        Refused::new(StatusCode::REQUEST_TIMEOUT, problem)
+    })?;
+    read.map_err(|rejection| match rejection.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => Refused::new(StatusCode::PAYLOAD_TOO_LARGE, "the body is too long"),
+        status => Refused::new(status, rejection.body_text()),
+    })
 }
 
 /// What the body is said to be, without parameters and in small letters.

@@ -12,11 +12,12 @@ use utoipa::{PartialSchema, ToSchema};
 use crate::problem::Described;
 
 /// The answers that any route may give, whatever it is for.
-const ANYWHERE: [(&str, &str); 9] = [
+const ANYWHERE: [(&str, &str); 10] = [
     ("400", "The request cannot be read"),
     ("401", "No key was shown, or none that is good"),
     ("403", "The key's role may not do this"),
     ("404", "There is no such thing, or it is another tenant's"),
+    ("408", "The body did not arrive in time"),
     ("413", "The body is too long"),
     ("415", "The body is not of a type that is read"),
     ("422", "A field is wrong; `field` says which"),

@@ -48,6 +48,13 @@ fn a_job_is_saved_changed_and_run() {
         .post("/api/v1/jobs/daily/run", &json!({"params": {}}));
     assert_eq!((other.status, &other.json()["field"]), (422, &json!("idempotency-key")));
 
+    let viewer = served.as_role(KeyRole::Viewer).with("idempotency-key", "monday");
+    assert_eq!(
+        viewer.post("/api/v1/jobs/daily/run", &json!({})).status,
+        403,
+        "another's answer is not theirs"
+    );
+
     let run = operator.get(asked.header("location").unwrap()).json();
     assert_eq!(
         (&run["status"], &run["job"], &run["revision"]),

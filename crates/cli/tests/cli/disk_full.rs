@@ -8,10 +8,10 @@ use crate::shared_store::JOB;
 /// Works on a small disk that no other process sees. One run finds it full when it begins, another while it is under way, in the hands of whoever took it.
 const SCENE: &str = r#"
 mount -t tmpfs -o size=4m tmpfs disk && cp ledger.csv bank.csv job.yaml disk && cd disk || exit 9
-export TRUEUP_STORE="sqlite:$PWD/store.db" TRUEUP_DATA_DIR="$OLDPWD/data"
+export TRUEUP_STORE="sqlite:$PWD/store.db" TRUEUP_DATA_DIR="$OLDPWD/data" TRUEUP_LISTEN=127.0.0.1:0
 run() { "$TRUEUP" run job.yaml --quiet; echo "exit $?"; }
 fill() { dd if=/dev/zero of=fill bs=1k 2> /dev/null; }
-"$TRUEUP" serve 2> "$OLDPWD/served" & server=$!
+"$TRUEUP" serve > /dev/null 2> "$OLDPWD/served" & server=$!
 run
 fill; run
 rm fill; run

@@ -16,10 +16,10 @@ use trueup_testkit::{Mariadb, Postgres, S3};
 use crate::memory_cap::watched;
 use crate::place::Place;
 
-/// Rows of about five hundred bytes: whoever held them would need thirty megabytes more for three times as many.
+/// Rows of about five hundred bytes: whoever held them would need sixty megabytes more for five times as many.
 const ROWS: u64 = 30_000;
-/// What else may differ from one run to the next.
-const SLACK_BYTES: u64 = 15_000_000;
+/// What else may differ from one run to the next, on a busy machine too.
+const SLACK_BYTES: u64 = 35_000_000;
 
 /// A source of so many rows, with the variables of the environment that it refers to.
 struct Many {
@@ -147,7 +147,7 @@ fn peak(many: &Many, rows: u64) -> u64 {
 }
 
 #[test]
-fn three_times_as_many_rows_take_no_more() {
+fn five_times_as_many_rows_take_no_more() {
     let place = Place::new(&[]);
     let s3 = S3::start(Path::new(concat!(env!("CARGO_TARGET_TMPDIR"), "/moto")));
     s3.put("lake", b"");
@@ -182,7 +182,7 @@ fn three_times_as_many_rows_take_no_more() {
         }
     }
     for (name, source) in kinds {
-        let [few, many] = [ROWS, 3 * ROWS].map(|rows| peak(&source(rows), rows));
-        assert!(many < few + SLACK_BYTES, "{name}: {few} bytes, and {many} for three times as many rows");
+        let [few, many] = [ROWS, 5 * ROWS].map(|rows| peak(&source(rows), rows));
+        assert!(many < few + SLACK_BYTES, "{name}: {few} bytes, and {many} for five times as many rows");
     }
 }

@@ -101,11 +101,11 @@ fn a_job_is_run_and_remembered() {
             insta::assert_snapshot!(shared.shown(&["runs", "breaks", id]), @r#"
             exit 0
               txn_id  occurrence  status     present_in    column  ledger  bank   difference  tolerance  rule
-              1       1           outside    ledger, bank  amount  10.00   10.05  0.05        0.01       ABSOLUTE 0.0…against bank
+              1       1           outside    ledger, bank  amount  10.00   10.05  0.05        0.01       ABSOLUTE 0.01: ledger against bank
               3       1           unmatched  ledger        amount  30.00                      0.01       absent from bank
               3       1           unmatched  ledger        ccy     USD                                   absent from bank
               3       1           unmatched  ledger        note    c                                     absent from bank
-              4       1           outside    ledger, bank  note            ""                            EXACT: ledge…against bank
+              4       1           outside    ledger, bank  note            ""                            EXACT: ledger against bank
               5       1           unmatched  bank          amount          50.00              0.01       absent from ledger
               5       1           unmatched  bank          ccy             USD                           absent from ledger
               5       1           unmatched  bank          note            e                             absent from ledger

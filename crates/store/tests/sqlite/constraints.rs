@@ -169,6 +169,11 @@ async fn raw_sql_cannot_break_an_invariant() {
             "insert into observed values (9, '7', 'x', null, 'running', '[]', null, 1, 1, null, 1)",
         ),
         (
+            "observed.id, observed.tenant_id",
+            "insert into observed select 9, '7', id, null, 'running', '[]', null, 1, 1, null, 1 from tenants; \
+             insert into observed select 10, '8', id, null, 'running', '[]', null, 1, 1, null, 1 from tenants; update observed set id = '7'",
+        ),
+        (
             "an observed execution is never replaced",
             "insert into observed select (select number from runs), '7', id, null, 'running', '[]', null, 1, 1, null, 1 from tenants",
         ),

@@ -1,7 +1,10 @@
-//! The JSON API under `/api/v1`, and what describes it.
+//! The JSON API under `/api/v1`, what others report and ask for under `/api`, and what describes both.
 
 mod audit;
+mod cloudevents;
 mod described;
+mod events;
+mod executions;
 mod jobs;
 mod keys;
 mod queues;
@@ -35,7 +38,9 @@ fn routes() -> OpenApiRouter<Arc<App>> {
         .merge(keys::routes())
         .merge(tenants::routes())
         .merge(audit::routes());
-    OpenApiRouter::with_openapi(described::preface()).nest("/api/v1", v1)
+    let outside =
+        OpenApiRouter::new().merge(events::routes()).merge(cloudevents::routes()).merge(executions::routes());
+    OpenApiRouter::with_openapi(described::preface()).nest("/api/v1", v1).nest("/api", outside)
 }
 
 /// The description of the API in the words of `OpenAPI` 3.1, made from its routes.

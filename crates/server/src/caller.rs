@@ -59,6 +59,8 @@ rights! {
     Reads = [Viewer, Operator, Admin];
     /// To run things, and to end them.
     Operates = [Operator, Admin];
+    /// To tell what happened elsewhere.
+    Reports = [Ingest, Worker, Operator, Admin];
     /// To say who may do what.
     Administers = [Admin];
 }

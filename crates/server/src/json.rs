@@ -22,18 +22,27 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
     type Rejection = Refused;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Refused> {
+        let Unread(bytes) = Unread::from_request(request, state).await?;
+        parse(if bytes.is_empty() { b"{}" } else { &bytes }).map(Self)
+    }
+}
+
+/// The bytes of a body that is JSON, or empty, or does not say what it is.
+pub(crate) struct Unread(pub(crate) Bytes);
+
+impl<S: Send + Sync> FromRequest<S> for Unread {
+    type Rejection = Refused;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Refused> {
         let media_type = media_type(request.headers())?;
         let bytes = read(request, state).await?;
-        if bytes.is_empty() {
-            return parse(b"{}").map(Self);
-        }
         let is_json = |media_type: &str| media_type == "application/json" || media_type.ends_with("+json");
         match media_type {
-            Some(media_type) if !is_json(&media_type) => {
+            Some(media_type) if !bytes.is_empty() && !is_json(&media_type) => {
                 let problem = format!("the body is {media_type}, and must be application/json");
                 Err(Refused::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, problem))
             }
-            _ => parse(&bytes).map(Self),
+            _ => Ok(Self(bytes)),
         }
     }
 }

@@ -138,6 +138,7 @@ fn status(error: &StoreError) -> StatusCode {
         | StoreError::RunDiffers(_)
         | StoreError::Differs { .. }
         | StoreError::TenantTaken { .. }
+        | StoreError::Over { .. }
         | StoreError::EventDiffers(_) => StatusCode::CONFLICT,
         StoreError::Changed { .. } => StatusCode::PRECONDITION_FAILED,
         StoreError::NoSuchQueue { .. } | StoreError::Nul { .. } => StatusCode::UNPROCESSABLE_ENTITY,

@@ -1,10 +1,12 @@
 //! What things look like in answers.
 
 mod event;
+mod execution;
 mod job;
 mod run;
 
 pub(crate) use event::LogEntry;
+pub(crate) use execution::{Course, DescribedTold, Detailed, Listed, Told, capitals};
 pub(crate) use job::{Job, JobSummary, SavedJob};
 pub use run::Run;
 

@@ -11,16 +11,17 @@ use serde::Deserialize;
 use serde_json::Value;
 use trueup_control::millis;
 use trueup_events::payload::Mode;
-use trueup_events::{JobId, TenantId};
+use trueup_events::{JobId, RunId, TenantId};
 use trueup_job::{Job, Moment};
 use trueup_lifecycle::Policy;
 use trueup_store::{Expected, JobDocument, NewRun, StoreError};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+use uuid::Uuid;
 
 use crate::app::App;
-use crate::caller::{Allowed, Operates, Reads};
+use crate::caller::{Allowed, Caller, Operates, Reads};
 use crate::idempotency::Wish;
 use crate::json::{self, Body, Json, Named, Query};
 use crate::page::{Page, Paging, page};
@@ -165,16 +166,7 @@ async fn run(
     Wish(run_id): Wish,
     Body(wish): Body<RunWish>,
 ) -> Result<Response, Refused> {
-    let job = find(&app, caller.tenant_id, &job).await?;
-    let new = NewRun {
-        run_id,
-        tenant_id: caller.tenant_id,
-        params: arguments(&app, &job, &wish.params).await?,
-        job: job.document.name,
-        mode: Mode::Immediate,
-        triggered_by: caller.name.clone(),
-    };
-    let run_id = app.store.trigger(new).await?;
+    let run_id = start(&app, &caller, run_id, &job, ("params", &wish.params)).await?;
     let record = app.store.run(caller.tenant_id, run_id).await?;
     let record = record.ok_or_else(|| Refused::missing(format!("run {run_id}")))?;
     let run = shape::Run::new(&record, app.job_name(&record).await?);
@@ -182,11 +174,31 @@ async fn run(
     Ok((StatusCode::ACCEPTED, [(LOCATION, location)], Json(run)).into_response())
 }
 
-/// What a job makes of what it is given, defaults included.
+/// Asks for a run of the job of that id or name, given what a field of the request says.
+pub(super) async fn start(
+    app: &App,
+    caller: &Caller,
+    run_id: Uuid,
+    job: &str,
+    given: (&str, &BTreeMap<String, Value>),
+) -> Result<RunId, Refused> {
+    let job = find(app, caller.tenant_id, job).await?;
+    let new = NewRun {
+        run_id,
+        tenant_id: caller.tenant_id,
+        params: arguments(app, &job, given).await?,
+        job: job.document.name,
+        mode: Mode::Immediate,
+        triggered_by: caller.name.clone(),
+    };
+    Ok(app.store.trigger(new).await?)
+}
+
+/// What a job makes of what it is given, defaults included; what is wrong is said of the field that gives it.
 pub(crate) async fn arguments(
     app: &App,
     job: &trueup_store::Job,
-    given: &BTreeMap<String, Value>,
+    (field, given): (&str, &BTreeMap<String, Value>),
 ) -> Result<Value, Refused> {
     let unreadable = |faults: trueup_job::Faults| Refused::faults(&faults);
     let job = Job::parse(job.document.document.to_string().as_bytes(), Some(&[])).map_err(unreadable)?;
@@ -196,7 +208,7 @@ pub(crate) async fn arguments(
     })?;
     let arguments = job.arguments(given, moment).map_err(|errors| {
         let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        Refused::field("params", format!("cannot be taken: {}", errors.join("; ")))
+        Refused::field(field, format!("cannot be taken: {}", errors.join("; ")))
     })?;
     Ok(arguments.to_json().into_iter().collect())
 }

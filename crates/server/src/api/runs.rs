@@ -80,7 +80,7 @@ impl Wanted {
     }
 }
 
-fn status(name: &str) -> Result<Status, Refused> {
+pub(super) fn status(name: &str) -> Result<Status, Refused> {
     Status::named(name).ok_or_else(|| {
         let names: Vec<&str> = Status::ALL.iter().map(|status| status.name()).collect();
         Refused::field("status", format!("has no state {name:?}; there are {}", names.join(", ")))

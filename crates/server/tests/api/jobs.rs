@@ -5,7 +5,7 @@ use trueup_store::KeyRole;
 
 use crate::served::Served;
 
-const JOB: &str = "name: daily
+pub(crate) const JOB: &str = "name: daily
 sources:
   ledger: {file: /data/ledger.csv}
   bank: {file: /data/bank.csv}

@@ -2,7 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod executions;
+mod ingest;
 mod jobs;
 mod keys;
 mod openapi;
 mod served;
+mod views;

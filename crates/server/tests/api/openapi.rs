@@ -53,6 +53,16 @@ fn every_route_knows_who_asks() {
         assert!(operation["responses"]["401"].is_object(), "{method} {path}");
     }
     insta::assert_snapshot!(allowed.join("\n"), @r"
+    POST /api/cloudevents: operator admin ingest worker
+    POST /api/events: operator admin ingest worker
+    POST /api/events/batch: operator admin ingest worker
+    POST /api/execute: operator admin
+    GET /api/executions: viewer operator admin
+    POST /api/executions/cleanup: operator admin
+    GET /api/executions/{execution}: viewer operator admin
+    POST /api/executions/{execution}/cancel: operator admin
+    GET /api/executions/{execution}/events: viewer operator admin
+    GET /api/executions/{execution}/status: viewer operator admin
     GET /api/v1/audit: admin
     GET /api/v1/jobs: viewer operator admin
     POST /api/v1/jobs: operator admin

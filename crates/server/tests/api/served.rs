@@ -18,7 +18,7 @@ pub(crate) struct Served {
     pub(crate) store: Arc<Store>,
     pub(crate) tenant_id: TenantId,
     pub(crate) runtime: Runtime,
-    address: SocketAddr,
+    pub(crate) address: SocketAddr,
     _folder: TempDir,
 }
 
@@ -30,6 +30,15 @@ impl Served {
 
     /// Serves it with limits of its own.
     pub(crate) fn with(limits: Limits) -> Self {
+        Self::start(limits, None)
+    }
+
+    /// Serves it, to those without a key as to those of a role.
+    pub(crate) fn open_to(role: KeyRole) -> Self {
+        Self::start(Limits::default(), Some(role))
+    }
+
+    fn start(limits: Limits, anonymous: Option<KeyRole>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let runtime = Runtime::new().unwrap();
         let (store, tenant_id, address) = runtime.block_on(async {
@@ -38,7 +47,7 @@ impl Served {
             let tenant_id = store.tenant("default").await.unwrap();
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let address = listener.local_addr().unwrap();
-            let app = App::new(Arc::clone(&store), folder.path().join("runs"), limits, None);
+            let app = App::new(Arc::clone(&store), folder.path().join("runs"), limits, anonymous);
             trueup_server::listen(listener, Arc::new(app), &Stopping::default());
             (store, tenant_id, address)
         });
@@ -62,10 +71,20 @@ impl Served {
         role: KeyRole,
         expires_at_ms: Option<i64>,
     ) -> (Http, Key) {
+        let (secret, key) = self.make_key(tenant_id, role, expires_at_ms);
+        (self.nobody().key(secret.reveal()), key)
+    }
+
+    /// A new key of a role, for clients of their own.
+    pub(crate) fn secret(&self, role: KeyRole) -> String {
+        self.make_key(self.tenant_id, role, None).0.reveal().to_owned()
+    }
+
+    fn make_key(&self, tenant_id: TenantId, role: KeyRole, expires_at_ms: Option<i64>) -> (Secret, Key) {
         let secret = Secret::random();
         let (id, name) = (Uuid::now_v7(), format!("{}'s", role.name()));
         let new = NewKey { id, tenant_id, name, role, hash: secret.hash(), expires_at_ms };
         let key = self.runtime.block_on(self.store.make_key(new, "ann")).unwrap();
-        (self.nobody().key(secret.reveal()), key)
+        (secret, key)
     }
 }

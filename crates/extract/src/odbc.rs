@@ -5,8 +5,8 @@ mod column;
 mod refusal;
 
 use std::mem;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -26,6 +26,9 @@ use crate::table::Table;
 const LOOK: Duration = Duration::from_millis(100);
 /// How many parts wait to be written down.
 const PARTS_AHEAD: usize = 1;
+
+/// Held while a connection is made.
+static CONNECTING: Mutex<()> = Mutex::new(());
 
 /// What is to be said to a database, by the first words of its name.
 struct Known {
@@ -196,6 +199,8 @@ impl Asked {
 
     /// Connects, and once more where only then it is known what the driver has to be told.
     fn connect<'e>(&self, environment: &'e Environment) -> Result<Connection<'e>, Refusal> {
+        // Of two that connect at once, the driver of PostgreSQL now and then forgets what one was told, and holds all its rows.
+        let _alone = CONNECTING.lock().unwrap_or_else(PoisonError::into_inner);
         let connect = |connection_string: &str| {
             let login_timeout_sec = Some(PATIENCE.as_secs() as u32);
             let options = ConnectionOptions { login_timeout_sec, ..ConnectionOptions::default() };
